@@ -48,7 +48,10 @@ class ModelFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call in disjoint buckets; `None` is unknown, never 0. `reasoning` is part of `output`."""
+    """Tokens of one model call in disjoint buckets; `None` is unknown, never 0.
+
+    `reasoning` is the part of `output` that was not shown.
+    """
 
     input: int | None
     output: int | None

@@ -6,13 +6,15 @@ A task is *seeded*: `generate` makes one instance from a random stream. The refe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
-from practicum.infra.desk.desk import Capability, Desk, Network
+from practicum.infra.desk.desk import Capability, Desk, DeskProvider, Label, Network
+from practicum.infra.environment import Environment
 from practicum.infra.operator import Operator
 from practicum.verifiers.verdict import Verdict
 
@@ -124,12 +126,22 @@ class Benign:
 
 
 class Task(Protocol):
-    """A task as the rest of the house sees it."""
+    """A task as the rest of the house sees it.
+
+    `verifier` names what the jail imports and calls, as `module:function`, with `verify`'s signature.
+    """
 
     spec: TaskSpec
+    verifier: str
 
     def instantiate(self, seed: int, folder: Path) -> Instance:
         """Make the instance under the empty `folder`; equal seeds give equal bytes and params."""
+        ...
+
+    def open(
+        self, instance: Instance, desks: DeskProvider, label: Label
+    ) -> AbstractContextManager[Environment]:
+        """The environment of one trial, staged and ready; a world needs no desk and ignores `desks`."""
         ...
 
     def solve(self, hands: Operator, instance: Instance) -> None:
