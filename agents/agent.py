@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from practicum.infra.environment import Tool, ToolCall, ToolResult
+from practicum.tasks.spec import Instance, Task
 
 
 class Ending(StrEnum):
@@ -246,3 +247,24 @@ class Agent(Protocol):
     def sit(self, exam: Exam) -> None:
         """Work until done. Returning means `done`."""
         ...
+
+
+@runtime_checkable
+class Privileged(Protocol):
+    """Someone of the house, not a candidate: is shown the task behind the exam before it sits."""
+
+    name: str
+    digest: str
+
+    def brief(self, task: Task, instance: Instance) -> Agent:
+        """The agent that sits this one instance."""
+        ...
+
+
+Sitter = Agent | Privileged
+"""What the registry resolves a name to."""
+
+
+def seat(sitter: Sitter, task: Task, instance: Instance) -> Agent:
+    """The agent to sit one exam: a privileged one is briefed, all others learn nothing."""
+    return sitter.brief(task, instance) if isinstance(sitter, Privileged) else sitter
