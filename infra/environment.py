@@ -59,6 +59,9 @@ class Environment(Protocol):
 
     def call(self, call: ToolCall) -> ToolResult: ...
 
-    def collect(self, into: Path) -> None:
-        """End the agent's reach, then copy what it left into the empty folder `into`."""
+    def collect(self, into: Path) -> tuple[str, ...]:
+        """End the agent's reach, then copy what it left into the empty folder `into`.
+
+        Returns, in words, what was left out and why (links, too large): the agent's doing, not a fault.
+        """
         ...

@@ -1,6 +1,7 @@
 """What may go wrong below an agent, typed once.
 
     InfraError
+    ├── OutputRefused      what the agent left may not be copied out: links, too large, too many files
     ├── Unsupported        asked for something this environment declares it cannot do
     ├── DeskFault          the machine failed; carries the stage, logs and the last frame
     │   └── DeskLost       it answered once and does no longer
@@ -34,6 +35,10 @@ class InfraError(Exception):
 
 class Unsupported(InfraError):
     """The environment cannot do what was asked, and says so instead of doing something else."""
+
+
+class OutputRefused(InfraError):
+    """An output breaks the rules for being copied out. The agent's doing, never a fault of ours."""
 
 
 class DeskFault(InfraError):

@@ -24,6 +24,15 @@ class ToolFailed(Exception):
         self.result = result
 
 
+class CommandFailed(Exception):
+    """A command that was expected to exit with 0 did not."""
+
+    def __init__(self, command: str, output: str) -> None:
+        super().__init__(f"{command}: {output}")
+        self.command = command
+        self.output = output
+
+
 @dataclass(frozen=True, slots=True)
 class Operator:
     """One method a tool. Raises `ToolFailed` on an error result."""
@@ -71,8 +80,12 @@ class Operator:
         return list(data["elements"]) if data else []
 
     def bash(self, command: str, *, timeout: float = 120.0) -> str:
-        """Standard output of a command that must exit with 0."""
-        return self.tool("bash", command=command, timeout=timeout, check=True).text
+        """Standard output of a command that must exit with 0. Raises `CommandFailed`."""
+        result = self.tool("bash", command=command, timeout=timeout)
+        answer = result.data or {}
+        if answer["exit_code"] != 0 or answer["timed_out"]:
+            raise CommandFailed(command, result.text)
+        return str(answer["stdout"])
 
     def read_file(self, path: str) -> str:
         return self.tool("read_file", path=path).text

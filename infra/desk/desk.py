@@ -172,8 +172,8 @@ class Desk(Protocol):
     def get(self, source: PurePosixPath, target: Path, *, max_bytes: int = ..., max_files: int = ...) -> int:
         """Copy a regular file or folder out through the hostile-archive filter; returns bytes written.
 
-        Links, devices, traversal and anything over the caps are left out or refused.
-        Raises `FileNotFoundError` where nothing is there and `DeskFault` where the caps are exceeded.
+        Links and devices are never followed: in a folder they are left out, as the source itself refused.
+        Raises `FileNotFoundError` where nothing is there and `OutputRefused` for the rest, caps included.
         """
         ...
 
