@@ -40,29 +40,36 @@ class Cancelled(Exception):
 
 
 class ModelFault(Exception):
-    """The model endpoint failed (network, 5xx, bad credentials): ours, never the agent's."""
+    """The model endpoint failed (network, 5xx, bad credentials): ours, never the agent's.
 
-    def __init__(self, kind: str, message: str) -> None:
+    `maybe_billed`: the request was sent and its answer was lost or unreadable, so the provider may have
+    charged for it; the bill is then charged with unknown usage and not released.
+    """
+
+    def __init__(self, kind: str, message: str, *, maybe_billed: bool = False) -> None:
         super().__init__(f"{kind}: {message}")
         self.kind = kind
+        self.maybe_billed = maybe_billed
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one model call in disjoint buckets; `None` is unknown, never 0.
 
-    `reasoning` is the part of `output` that was not shown.
+    `cache_write` are tokens written to a cache for the provider's default time, `cache_write_long` those
+    written for its longer one (an hour). `reasoning` is the part of `output` that was not shown.
     """
 
     input: int | None
     output: int | None
     cache_read: int | None = 0
     cache_write: int | None = 0
+    cache_write_long: int | None = 0
     reasoning: int | None = None
 
     @property
     def total(self) -> int | None:
-        parts = (self.input, self.output, self.cache_read, self.cache_write)
+        parts = (self.input, self.output, self.cache_read, self.cache_write, self.cache_write_long)
         if any(part is None for part in parts):
             return None
         return sum(part for part in parts if part is not None)
