@@ -53,11 +53,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One deliverable, relative to the desk's output folder."""
+    """One deliverable, relative to the desk's output folder.
+
+    `source` is the absolute path it is collected from when it is not the agent who writes it, but a
+    service of the house: a place that the agent cannot touch.
+    """
 
     path: str
     description: str = ""
     max_bytes: int = 64 << 20
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +163,29 @@ class Task(Protocol):
 
 
 class DeskTaskModule(Protocol):
-    """What the `task.py` of a desk task defines. `stage` is optional."""
+    """What the `task.py` of a desk task defines. `stage`, `shown` and `secrets` are optional."""
 
     def generate(self, rng: Random, inputs: Path, reference: Path) -> Params:
-        """Write the inputs and the reference; return the params the instruction template may use."""
+        """Write the inputs and the reference; return the params.
+
+        `params["say"]` maps each placeholder of the instruction to its text, all of them and no others.
+        """
+        ...
+
+    def facts(self, params: Params) -> Mapping[str, str]:
+        """Each fact that is graded, by name, in the words in which the agent can read it."""
+        ...
+
+    def shown(self, params: Params) -> str:
+        """What the desk shows beyond the instruction and the inputs: the text of a page, of a window."""
+        ...
+
+    def secrets(self, params: Params) -> Iterable[str]:
+        """Answers that must stand nowhere in the inputs or the instruction."""
+        ...
+
+    def ideal(self, outputs: Path, reference: Path, params: Params) -> None:
+        """Make a right output on the host, without a desk: the base of mutants and benign variants."""
         ...
 
     def stage(self, desk: Desk, inputs: Path, params: Params) -> None:

@@ -40,10 +40,14 @@ class DeskTool(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Deliverable:
-    """A file or folder to collect, relative to the output folder."""
+    """A file or folder to collect, relative to the output folder.
+
+    `source` is where it is taken from instead, when that is a place of the house that no agent can write.
+    """
 
     path: PurePosixPath
     max_bytes: int
+    source: PurePosixPath | None = None
 
 
 @dataclass(slots=True)
@@ -90,7 +94,7 @@ class DeskEnvironment:
     def _collect_each(self, into: Path) -> Iterable[str]:
         for item in self.deliverables:
             try:
-                self.desk.get(OUTPUTS / item.path, into / item.path, max_bytes=item.max_bytes)
+                self.desk.get(item.source or OUTPUTS / item.path, into / item.path, max_bytes=item.max_bytes)
             except FileNotFoundError:
                 yield f"{item.path}: not there"
             except OutputRefused as error:
