@@ -136,8 +136,11 @@ class Task(Protocol):
     `verifier` names what the jail imports and calls, as `module:function`, with `verify`'s signature.
     """
 
-    spec: TaskSpec
-    verifier: str
+    @property
+    def spec(self) -> TaskSpec: ...
+
+    @property
+    def verifier(self) -> str: ...
 
     def instantiate(self, seed: int, folder: Path) -> Instance:
         """Make the instance under the empty `folder`; equal seeds give equal bytes and params."""
