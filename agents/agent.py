@@ -157,7 +157,8 @@ class RawReply:
 class Model(Protocol):
     """One model behind one endpoint. `name` is the key into the price table."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def worst_case(self, prompt: Prompt) -> Usage:
         """An upper bound of what completing this prompt can use."""
@@ -230,9 +231,14 @@ class Recorder(Protocol):
 class Exam(Protocol):
     """What an agent gets. Every method may raise `ExamOver` or `Cancelled`."""
 
-    instruction: str
-    tools: Sequence[Tool]
-    seed: int
+    @property
+    def instruction(self) -> str: ...
+
+    @property
+    def tools(self) -> Sequence[Tool]: ...
+
+    @property
+    def seed(self) -> int: ...
 
     def ask(self, model: Model, prompt: Prompt, *, purpose: str = "agent") -> Reply: ...
 
@@ -248,8 +254,11 @@ class Exam(Protocol):
 class Agent(Protocol):
     """`digest` identifies everything that decides its behaviour, part of the trial id."""
 
-    name: str
-    digest: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def digest(self) -> str: ...
 
     def sit(self, exam: Exam) -> None:
         """Work until done. Returning means `done`."""
@@ -260,8 +269,11 @@ class Agent(Protocol):
 class Privileged(Protocol):
     """Someone of the house, not a candidate: is shown the task behind the exam before it sits."""
 
-    name: str
-    digest: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def digest(self) -> str: ...
 
     def brief(self, task: Task, instance: Instance) -> Agent:
         """The agent that sits this one instance."""
