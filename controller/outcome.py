@@ -82,7 +82,10 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What a trial used: seconds of wall time by part, tokens and nano-dollars (`None` where unknown)."""
+    """What a trial used: seconds of wall time by part, tokens and nano-dollars (`None` where unknown).
+
+    `steps` is the larger of model calls and tool calls; `tools` counts the tool calls by tool.
+    """
 
     seconds: float = 0.0
     model_seconds: float = 0.0
@@ -90,6 +93,7 @@ class Spent:
     steps: int = 0
     tokens: int | None = 0
     nano_dollars: int | None = 0
+    tools: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from random import Random
 
-from practicum.infra.desk.desk import Account, Desk, DeskProvider, DeskSpec, Label
+from practicum.infra.desk.desk import Account, Desk, DeskProvider, Label
 from practicum.infra.desk.tools import INPUTS, OUTPUTS, Deliverable, DeskEnvironment, DeskTool
 from practicum.infra.environment import Environment
 from practicum.infra.errors import DeskFault, Stage
@@ -73,19 +73,9 @@ class DeskTask:
             reference=reference,
         )
 
-    def desk_spec(self) -> DeskSpec:
-        needs = self.needs
-        return DeskSpec(
-            image=needs.image,
-            width=needs.width,
-            height=needs.height,
-            network=needs.network,
-            memory=needs.memory,
-        )
-
     @contextmanager
     def open(self, instance: Instance, desks: DeskProvider, label: Label) -> Iterator[Environment]:
-        with desks.open(self.desk_spec(), label) as desk:
+        with desks.open(self.needs.desk_spec(), label) as desk:
             self.stage(desk, instance)
             yield DeskEnvironment(desk, self.offered(), self.deliverables())
 

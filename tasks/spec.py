@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
-from practicum.infra.desk.desk import Capability, Desk, DeskProvider, Label, Network
+from practicum.infra.desk.desk import Capability, Desk, DeskProvider, DeskSpec, Label, Network
 from practicum.infra.environment import Environment
 from practicum.infra.operator import Operator
 from practicum.verifiers.verdict import Verdict
@@ -77,6 +77,16 @@ class DeskNeeds:
     height: int = 800
     memory: int = 2048
     software: tuple[str, ...] = ()
+
+    def desk_spec(self) -> DeskSpec:
+        """The machine to ask a provider for."""
+        return DeskSpec(
+            image=self.image,
+            width=self.width,
+            height=self.height,
+            network=self.network,
+            memory=self.memory,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,16 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A file made by the verifier for a person to look at. The store keeps `data` by its hash."""
+    """A file made by the verifier for a person to look at.
+
+    In a stored verdict `data` is empty and `sha256` names the file that holds it.
+    """
 
     name: str
     media_type: str
     data: bytes = field(repr=False)
     caption: str = ""
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ Every kind (container, VM, SSH, fake) passes `tests/contract/`. Whatever a desk 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -212,6 +212,7 @@ class DeskProvider(Protocol):
         """Labels of everything of ours that is alive now."""
         ...
 
-    def reap(self, now: float) -> tuple[Label, ...]:
-        """Take away what is past its deadline at `now` (seconds since the epoch); returns what was taken."""
+    def reap(self, now: float, abandoned: Callable[[Label], bool] = ...) -> tuple[Label, ...]:
+        """Take away what is past its deadline at `now` (seconds since the epoch) or `abandoned`, which
+        by default is nothing; returns what was taken."""
         ...
