@@ -5,6 +5,7 @@
     ├── Unsupported        asked for something this environment declares it cannot do
     ├── DeskFault          the machine failed; carries the stage, logs and the last frame
     │   └── DeskLost       it answered once and does no longer
+    ├── WorldFault         a simulated workplace broke its own contract, or its simulator did not answer
     ├── EngineUnavailable  no Docker engine, no QEMU: nothing can be opened; carries the mending command
     └── ImageMissing       the image was never built
 
@@ -54,6 +55,10 @@ class DeskFault(InfraError):
 
 class DeskLost(DeskFault):
     """A desk that was ready stopped answering."""
+
+
+class WorldFault(InfraError):
+    """A world failed: a tool of ours crashed, or a model that plays it gave nothing valid."""
 
 
 class EngineUnavailable(InfraError):
