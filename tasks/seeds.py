@@ -26,7 +26,8 @@ def stream(task: str, seed: int) -> Random:
 
 
 class Sitting(Protocol):
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def seed(self, task: str, number: int) -> int:
         """The seed of the `number`-th question (from 0) of a task."""
