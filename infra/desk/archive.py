@@ -29,8 +29,10 @@ def extract(stream: IO[bytes], target: Path, *, max_bytes: int, max_files: int) 
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for member in archive:
                 _take(archive, member, target, budget)
-    except tarfile.TarError as error:
+    except (tarfile.TarError, ValueError, OverflowError) as error:
         raise OutputRefused(f"damaged archive: {error}") from error
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        raise OutputRefused(f"{error.filename}: one name for two things") from error
     if not budget.rooted:
         raise OutputRefused("the output is a link or a device, or the archive is empty")
     return budget.written
@@ -84,10 +86,7 @@ def _inner_path(name: str) -> PurePosixPath:
 
 def _copy(source: IO[bytes], path: Path, budget: _Budget) -> None:
     """Never through an existing file: a name met twice is the sign of a forged archive."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except FileExistsError as error:
-        raise OutputRefused(f"{path.name} occurs twice") from error
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as sink:
         while chunk := source.read(_CHUNK):
             budget.spend(len(chunk))
