@@ -1,0 +1,70 @@
+"""What oracles share: finding a thing on the screen, and waiting for a window with an agent's own means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from practicum.infra.operator import Operator
+
+LOOKS = 60
+PAUSE = 0.5
+
+
+class NotFound(Exception):
+    """The oracle looked for something that never came on the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An accessible object: its box in desk pixels."""
+
+    role: str
+    name: str
+    text: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def centre(self) -> tuple[int, int]:
+        return self.x + self.width // 2, self.y + self.height // 2
+
+
+def find(hands: Operator, *, role: str = "", name: str = "", text: str = "", looks: int = LOOKS) -> Found:
+    """The first accessible object of this role whose name and text contain these words.
+
+    Looks again after a pause until it is there. Raises `NotFound` after `looks` looks.
+    """
+    wanted = f"{role or 'object'} named {name!r} saying {text!r}"
+
+    def fits(item: Found) -> bool:
+        said = f"{item.name}\n{item.text}"
+        return role in item.role and name in item.name and text in said
+
+    return look(hands, fits, wanted, looks)
+
+
+def look(hands: Operator, fits: Callable[[Found], bool], wanted: str, looks: int = LOOKS) -> Found:
+    """As `find`, by a predicate."""
+    for _ in range(looks):
+        for element in map(_found, hands.elements()):
+            if fits(element):
+                return element
+        hands.wait(PAUSE)
+    seen = ", ".join(f"{item.role} {item.name!r}" for item in map(_found, hands.elements()))
+    raise NotFound(f"no {wanted} on the screen; there were: {seen[:1500]}")
+
+
+def _found(element: dict[str, Any]) -> Found:
+    return Found(
+        role=element["role"],
+        name=element["name"],
+        text=element["text"],
+        x=element["x"],
+        y=element["y"],
+        width=element["width"],
+        height=element["height"],
+    )
