@@ -101,14 +101,8 @@ class Sandbox:
     def _first_process(self, read_end: int) -> int:
         """Its pid, once its mounts are made: bubblewrap reports the pid before it makes them."""
         stdout = cast(IO[bytes], self._init.stdout)
-        report = b""
-        for pipe in (read_end, stdout.fileno()):
-            if not select.select([pipe], [], [], _START_TIMEOUT)[0]:
-                break
-            report = report or os.read(pipe, 4096)
-        else:
-            if stdout.readline() == b"ready\n":
-                return int(json.loads(report)["child-pid"])
+        if select.select([stdout], [], [], _START_TIMEOUT)[0] and stdout.readline() == b"ready\n":
+            return int(json.loads(os.read(read_end, 4096))["child-pid"])
         if self.alive:
             os.killpg(self._init.pid, signal.SIGKILL)
         error = self._init.communicate()[1]
