@@ -210,11 +210,12 @@ class FakeDesks:
     def held(self) -> tuple[Label, ...]:
         return tuple(tenancy.label for _, tenancy in self._tenancies())
 
-    def reap(self, now: float) -> tuple[Label, ...]:
-        """Folders past their deadline, or whose process is gone and could not remove them."""
+    def reap(self, now: float, abandoned: Callable[[Label], bool] = lambda _: False) -> tuple[Label, ...]:
+        """Folders past their deadline or abandoned, or whose process is gone and could not remove them."""
         taken = []
         for folder, tenancy in self._tenancies():
-            if tenancy.label.deadline <= now or not psutil.pid_exists(tenancy.pid):
+            expired = tenancy.label.deadline <= now or abandoned(tenancy.label)
+            if expired or not psutil.pid_exists(tenancy.pid):
                 shutil.rmtree(folder, ignore_errors=True)
                 taken.append(tenancy.label)
         return tuple(taken)
