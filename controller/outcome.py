@@ -39,6 +39,7 @@ class FaultKind(StrEnum):
     WALL_TIME = "wall_time"
     WORKER_DIED = "worker_died"
     WORLD = "world"
+    RECORD = "record"
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True, tag="scored"):

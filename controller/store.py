@@ -11,7 +11,7 @@ under its lease. Nothing is ever deleted: each attempt keeps its own folder. See
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +35,8 @@ from practicum.controller.records import (
     ToolRecord,
 )
 from practicum.infra.desk.desk import Frame
+from practicum.infra.environment import Tool
+from practicum.tasks.spec import Instance, Task
 from practicum.verifiers.verdict import Check, Evidence, Verdict
 
 T = TypeVar("T")
@@ -208,6 +210,21 @@ class Attempt:
 
     def instance(self) -> InstanceRecord | None:
         return _read(self.instance_path, InstanceRecord) if self.instance_path.exists() else None
+
+    def describe(self, task: Task, instance: Instance, tools: Sequence[Tool]) -> None:
+        """Write down the question as the agent is about to see it."""
+        record = InstanceRecord(
+            format=FORMAT,
+            task=task.spec.id,
+            task_digest=task.spec.digest,
+            verifier=task.verifier,
+            seed=instance.seed,
+            title=task.spec.title,
+            instruction=instance.instruction,
+            params=dict(instance.params),
+            tools=tuple(tools),
+        )
+        write_json(self.instance_path, record)
 
     def steps(self) -> Iterator[StepRecord]:
         """Steps in order; a last line torn by a crash is left out."""
