@@ -14,9 +14,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from practicum.agents.agent import Cancelled, ExamOver, ModelFault
-from practicum.controller.outcome import Fault, FaultKind, Phase
+from practicum.controller.outcome import Fault, FaultKind, Phase, Trial
 from practicum.infra.errors import DeskFault, InfraError
-from practicum.tasks.spec import Kind
+from practicum.tasks.spec import Kind, Task
 from practicum.verifiers.errors import VerifierError, VerifierFault
 
 LOG_CAP = 16_000
@@ -42,6 +42,10 @@ class TrialFault(Exception):
         self.fault = fault
 
 
+class Changed(Exception):
+    """What is there now is not what was planned."""
+
+
 @contextmanager
 def phase(name: Phase, kind: Kind = Kind.DESK) -> Iterator[None]:
     """Turns whatever the block raises, but the ends of an exam, into a `TrialFault` of this phase."""
@@ -64,6 +68,13 @@ def closing_late(house: ExitStack, notes: dict[str, Any]) -> Iterator[None]:
             house.close()
         except InfraError as error:
             notes["closing"] = str(error)
+
+
+def as_planned(task: Task, trial: Trial) -> Task:
+    """The task, if it is still the one that was planned."""
+    if task.spec.digest != trial.task_digest:
+        raise Changed(f"{task.spec.id} was changed after the run was planned")
+    return task
 
 
 def fault_of(name: Phase, error: Exception, kind: Kind = Kind.DESK) -> Fault:

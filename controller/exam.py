@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from practicum.agents.agent import (
+    Agent,
     Bill,
     Cancelled,
     Ending,
@@ -28,7 +29,7 @@ from practicum.agents.agent import (
     ToolStep,
     Usage,
 )
-from practicum.controller.outcome import Spent, Trial
+from practicum.controller.outcome import Spent
 from practicum.infra.environment import Environment, Tool, ToolCall, ToolResult
 from practicum.infra.errors import InfraError
 from practicum.tasks.spec import Instance, Limits
@@ -79,7 +80,7 @@ class Sitting:
     limits: Limits
     meter: Meter
     recorder: Recorder
-    stopped: Callable[[], bool]
+    stopped: Callable[[], bool] = lambda: False
     clock: Clock = time.monotonic
     tally: Tally = field(default_factory=Tally)
     over: Ending | None = None
@@ -87,27 +88,28 @@ class Sitting:
 
     @classmethod
     def of(
-        cls,
-        trial: Trial,
-        instance: Instance,
-        environment: Environment,
-        meter: Meter,
-        recorder: Recorder,
-        stopped: Callable[[], bool],
+        cls, instance: Instance, environment: Environment, limits: Limits, meter: Meter, recorder: Recorder
     ) -> Sitting:
         return cls(
             instruction=instance.instruction,
             tools=environment.tools(),
-            seed=trial.seed,
+            seed=instance.seed,
             environment=environment,
-            limits=trial.limits,
+            limits=limits,
             meter=meter,
             recorder=recorder,
-            stopped=stopped,
         )
 
     def __post_init__(self) -> None:
         self.started = self.clock()
+
+    def seat(self, agent: Agent) -> Ending:
+        """Let the agent work until it is done or the exam is over."""
+        try:
+            agent.sit(self)
+        except ExamOver as over:
+            return self.over or over.ending
+        return self.over or Ending.DONE
 
     def ask(self, model: Model, prompt: Prompt, *, purpose: str = "agent") -> Reply:
         """Raises `ExamOver`, `Cancelled`, `ModelFault`, and `OSError` where the record cannot be written."""
@@ -152,6 +154,9 @@ class Sitting:
 
     def give_up(self, reason: str) -> None:
         self._end(ExamOver(Ending.GAVE_UP, reason))
+
+    def spent(self) -> Spent:
+        return self.tally.spent(self.elapsed())
 
     def elapsed(self) -> float:
         return self.clock() - self.started

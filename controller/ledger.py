@@ -54,6 +54,10 @@ CREATE TABLE IF NOT EXISTS settlements (
 CREATE TABLE IF NOT EXISTS caps (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, scope TEXT NOT NULL, unit TEXT NOT NULL, amount INTEGER
 ) STRICT;
+CREATE TABLE IF NOT EXISTS refusals (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, agent TEXT NOT NULL, scope TEXT NOT NULL, unit TEXT NOT NULL,
+    caps INTEGER NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS totals (
     scope TEXT NOT NULL, unit TEXT NOT NULL, spent INTEGER NOT NULL, held INTEGER NOT NULL,
     PRIMARY KEY (scope, unit)
@@ -63,7 +67,7 @@ CREATE TABLE IF NOT EXISTS totals (
 _FOR_EVER = "".join(
     f"CREATE TRIGGER IF NOT EXISTS {table}_{verb} BEFORE {verb} ON {table} "
     f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END;"
-    for table in ("reservations", "settlements", "caps")
+    for table in ("reservations", "settlements", "caps", "refusals")
     for verb in ("UPDATE", "DELETE")
 )
 
@@ -146,9 +150,17 @@ class Ledger:
 
         Raises `OverCap`.
         """
+        try:
+            return self._reserve(owner, what, amounts, purpose, caps or {})
+        except OverCap as over:
+            if over.scope != owner.scope:
+                self._remember_refusal(owner, over)
+            raise
+
+    def _reserve(self, owner: Owner, what: str, amounts: Amounts, purpose: str, caps: Amounts) -> int:
         with self._transaction():
             for unit, amount in amounts.items():
-                self._require_room(owner, unit, amount, (caps or {}).get(unit))
+                self._require_room(owner, unit, amount, caps.get(unit))
             cursor = self._db.execute(
                 "INSERT INTO reservations (at, trial, attempt, agent, what, purpose, nano_dollars, tokens, "
                 "machine_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -176,6 +188,14 @@ class Ledger:
             known = {unit: amount for unit in Unit if (amount := used.get(unit, 0)) is not None}
             self._move(owner, {unit: (amount, -held[unit]) for unit, amount in known.items()})
 
+    def exhausted(self, agent: str) -> bool:
+        """Whether this agent was refused under a cap of the run or its own, and no cap was set since."""
+        row = self._db.execute(
+            "SELECT 1 FROM refusals WHERE agent = ? AND caps = (SELECT COUNT(*) FROM caps) LIMIT 1",
+            (agent,),
+        ).fetchone()
+        return row is not None
+
     def spent_by_trial(self) -> Mapping[str, Total]:
         """Nano-dollars of all attempts of each trial."""
         rows = self._db.execute(
@@ -201,6 +221,13 @@ class Ledger:
                         before.spent + (spent or 0), before.held + (held if spent is None else 0)
                     )
         return totals
+
+    def _remember_refusal(self, owner: Owner, over: OverCap) -> None:
+        with self._transaction():
+            self._db.execute(
+                "INSERT INTO refusals (at, agent, scope, unit, caps) SELECT ?, ?, ?, ?, COUNT(*) FROM caps",
+                (now(), owner.agent, over.scope, over.unit),
+            )
 
     def _require_room(self, owner: Owner, unit: Unit, amount: int, own_cap: int | None) -> None:
         for scope in owner.scopes():

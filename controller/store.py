@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 
@@ -138,19 +138,22 @@ class TrialFolder:
         return Attempt(self.root / "attempts" / str(result.attempt), result.attempt)
 
     @contextmanager
-    def lease(self) -> Iterator[None]:
+    def lease(self) -> Iterator[Self]:
         """Own the trial for the block, in this process. Raises `locks.Held`."""
         self.root.mkdir(exist_ok=True)
         with locks.exclusive(self.lease_path):
             self._settle()
-            yield
+            yield self
 
     def leased(self) -> bool:
         return locks.is_held(self.lease_path)
 
+    def next_number(self) -> int:
+        return max((attempt.number for attempt in self.attempts()), default=0) + 1
+
     def begin(self) -> Attempt:
         """A new attempt in an empty folder of its own. Only for the holder of the lease."""
-        number = max((attempt.number for attempt in self.attempts()), default=0) + 1
+        number = self.next_number()
         attempt = Attempt(self.root / "attempts" / str(number), number)
         attempt.root.mkdir(parents=True)
         return attempt

@@ -11,27 +11,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from practicum.agents import agent as agents
-from practicum.agents.agent import Ending, ExamOver, Meter, Sitter, seat
-from practicum.controller.blame import TrialFault, closing_late, phase
+from practicum.agents.agent import Ending, Meter, seat
+from practicum.controller.blame import TrialFault, as_planned, closing_late, phase
 from practicum.controller.exam import Sitting
 from practicum.controller.files import now
-from practicum.controller.outcome import Cancelled, Outcome, Phase, Result, Scored, Spent, Trial
+from practicum.controller.house import House
+from practicum.controller.job import Job
+from practicum.controller.outcome import Cancelled, Outcome, Phase, Result, Scored, Spent
 from practicum.controller.store import Attempt, StepWriter
-from practicum.infra.desk.desk import DeskProvider, Label
+from practicum.infra.desk.desk import Label
 from practicum.infra.environment import Environment
-from practicum.tasks.spec import Instance, Kind, Task
+from practicum.tasks.spec import Instance, Task
 from practicum.verifiers import jail
 from practicum.verifiers.verdict import Verdict
 
 
 @dataclass(slots=True)
 class Story:
-    """One attempt: what it works with, and what it has used so far."""
+    """One attempt: what was planned, what it works with, and what it has used so far."""
 
-    trial: Trial
-    task: Task
-    sitter: Sitter
-    desks: DeskProvider
+    job: Job
+    house: House
     label: Label
     attempt: Attempt
     meter: Meter
@@ -43,61 +43,56 @@ class Story:
     def tell(self) -> Result:
         """Raises for nothing that goes wrong with the trial: that is its outcome."""
         try:
-            instance = self.instance()
-            with self.provision(instance) as environment:
-                ending = self.drive(instance, environment)
+            task = self.task()
+            instance = self.instance(task)
+            with self.provision(task, instance) as environment:
+                ending = self.drive(task, instance, environment)
                 self.collect(environment)
-            outcome: Outcome = Scored(verdict=self.verify(instance), ending=ending)
+            outcome: Outcome = Scored(verdict=self.verify(task, instance), ending=ending)
         except TrialFault as error:
             outcome = error.fault
         except agents.Cancelled:
             outcome = Cancelled(reason="the controller was told to stop")
         return self.record(outcome)
 
-    def instance(self) -> Instance:
+    def task(self) -> Task:
         with phase(Phase.INSTANCE):
-            return self.task.instantiate(self.trial.seed, self.attempt.instance_folder)
+            return as_planned(self.house.task(self.job.task), self.job.trial)
+
+    def instance(self, task: Task) -> Instance:
+        with phase(Phase.INSTANCE):
+            return task.instantiate(self.job.trial.seed, self.attempt.instance_folder)
 
     @contextmanager
-    def provision(self, instance: Instance) -> Iterator[Environment]:
-        house = ExitStack()
-        with phase(Phase.PROVISION, self.kind):
-            environment = house.enter_context(self.task.open(instance, self.desks, self.label))
-        with closing_late(house, self.notes):
-            self.attempt.describe(self.task, instance, environment.tools())
+    def provision(self, task: Task, instance: Instance) -> Iterator[Environment]:
+        opened, desks = ExitStack(), self.house.desks(self.job.desk)
+        with closing_late(opened, self.notes):
+            with phase(Phase.PROVISION, task.spec.kind):
+                environment = opened.enter_context(task.open(instance, desks, self.label))
+                self.attempt.describe(task, instance, environment.tools())
             yield environment
 
-    def drive(self, instance: Instance, environment: Environment) -> Ending:
-        with phase(Phase.DRIVE, self.kind), closing(StepWriter(self.attempt)) as recorder:
-            exam = Sitting.of(self.trial, instance, environment, self.meter, recorder, self.stopped)
+    def drive(self, task: Task, instance: Instance, environment: Environment) -> Ending:
+        with phase(Phase.DRIVE, task.spec.kind), closing(StepWriter(self.attempt)) as recorder:
+            exam = Sitting.of(instance, environment, self.job.trial.limits, self.meter, recorder)
+            exam.stopped = self.stopped
             try:
-                seat(self.sitter, self.task, instance).sit(exam)
-            except ExamOver as over:
-                return exam.over or over.ending
+                return exam.seat(seat(self.house.sitter(self.job.agent), task, instance))
             finally:
-                self.spent = exam.tally.spent(exam.elapsed())
-            return exam.over or Ending.DONE
+                self.spent = exam.spent()
 
     def collect(self, environment: Environment) -> None:
-        with phase(Phase.COLLECT, self.kind):
+        with phase(Phase.COLLECT):
             self.attempt.outputs.mkdir()
             self.notes["left_out"] = environment.collect(self.attempt.outputs)
 
-    def verify(self, instance: Instance) -> Verdict:
+    def verify(self, task: Task, instance: Instance) -> Verdict:
         with phase(Phase.VERIFY):
-            return jail.grade(self.task.verifier, self.attempt.outputs, instance.reference, instance.params)
+            return jail.grade(task.verifier, self.attempt.outputs, instance.reference, instance.params)
 
     def record(self, outcome: Outcome) -> Result:
+        times = {"started": self.started, "finished": now()}
+        number, trial = self.attempt.number, self.job.trial
         return Result(
-            trial=self.trial,
-            outcome=outcome,
-            spent=self.spent,
-            attempt=self.attempt.number,
-            started=self.started,
-            finished=now(),
-            environment=self.notes,
+            trial=trial, outcome=outcome, spent=self.spent, attempt=number, environment=self.notes, **times
         )
-
-    @property
-    def kind(self) -> Kind:
-        return self.task.spec.kind
