@@ -224,15 +224,17 @@ def solid(part: Bracket, *, without: str = "") -> trimesh.Trimesh:
 
 
 def _box(x: float, y: float, z: float) -> trimesh.Trimesh:
-    return trimesh.creation.box(bounds=[(0.0, 0.0, 0.0), (x, y, z)])
+    block: trimesh.Trimesh = trimesh.creation.box(bounds=[(0.0, 0.0, 0.0), (x, y, z)])
+    return block
 
 
 def _drill(
     diameter: float, start: tuple[float, float, float], end: tuple[float, float, float]
 ) -> trimesh.Trimesh:
-    return trimesh.creation.cylinder(
+    rod: trimesh.Trimesh = trimesh.creation.cylinder(
         radius=diameter / 2, segment=np.array([start, end], dtype=float), sections=SEGMENTS
     )
+    return rod
 
 
 def openscad(part: Bracket) -> str:
