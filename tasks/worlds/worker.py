@@ -100,7 +100,9 @@ class Worker:
             result = self._send(tool, arguments)
             if result.error is None:
                 self._done[tool, identity(ToolCall("", tool, arguments))] += 1
-                return cast("dict[str, Any]", result.data)["record"]
+                data = cast("dict[str, Any]", result.data)
+                self._revision = data["revision"]
+                return data["record"]
             self._must_be_transient(result)
             if self.habits.verify and (record := self._took_effect(tool, arguments)) is not None:
                 return record
