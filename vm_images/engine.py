@@ -1,0 +1,163 @@
+"""The Docker engine as the builder needs it, over the `docker` package.
+
+This is the seam where that package's errors become ours. Builds go through the engine's own builder, whose
+stream of lines needs no client program and is the same on every engine version.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import docker
+import requests
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+
+from practicum.vm_images.errors import EngineMissing, ImageError
+
+Lines = Callable[[str], None]
+"""Is told each line of a log as it comes."""
+
+PULL_SECONDS = 8
+"""How long a registry may be silent before it counts as out of reach."""
+
+
+class StepFailed(ImageError):
+    """The engine refused a build step or an import; the log said why."""
+
+
+class Stopped(ImageError):
+    """The build was asked to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """An image as the engine holds it; `size` in bytes."""
+
+    id: str
+    size: int
+    tags: tuple[str, ...]
+    labels: Mapping[str, str] = field(hash=False)
+
+
+@contextmanager
+def _seam() -> Iterator[None]:
+    try:
+        yield
+    except APIError as error:
+        raise StepFailed(str(error.explanation or error)) from error
+    except (DockerException, requests.RequestException) as error:
+        raise EngineMissing(_root_cause(error)) from error
+
+
+class Engine:
+    """One connection; safe to share between threads that each use it for one call at a time."""
+
+    def __init__(self, client: docker.DockerClient) -> None:
+        self._client = client
+
+    @classmethod
+    def connect(cls) -> Engine:
+        """The engine the environment names (`DOCKER_HOST`), else the local one. Raises `EngineMissing`."""
+        with _seam():
+            client = docker.from_env(timeout=600)
+            client.ping()
+            return cls(client)
+
+    def find(self, tag: str) -> Built | None:
+        with _seam():
+            try:
+                return _built(self._client.images.get(tag))
+            except ImageNotFound:
+                return None
+
+    def labelled(self, label: str) -> tuple[Built, ...]:
+        """Every tagged image that carries the label."""
+        with _seam():
+            return tuple(_built(image) for image in self._client.images.list(filters={"label": label}))
+
+    def pull(self, repository: str, tag: str) -> bool:
+        """Whether a registry gave the image; False where none answers in time."""
+        try:
+            impatient = docker.from_env(timeout=PULL_SECONDS)
+            for line in impatient.api.pull(repository, tag, stream=True, decode=True):
+                if "error" in line:
+                    return False
+        except (APIError, NotFound, requests.RequestException):
+            return False
+        return self.find(f"{repository}:{tag}") is not None
+
+    def load_root(self, archive: Path, repository: str, tag: str) -> None:
+        """Make an image whose only layer is the root file system in a tar archive."""
+        with _seam():
+            self._client.api.import_image_from_file(str(archive), repository=repository, tag=tag)
+
+    def build(
+        self,
+        context: IO[bytes],
+        tag: str,
+        *,
+        arguments: Mapping[str, str],
+        labels: Mapping[str, str],
+        lines: Lines,
+        stop: threading.Event,
+    ) -> None:
+        """Build a tar context on the host's network. Raises `StepFailed`, or `Stopped` once `stop` is set."""
+        with _seam():
+            stream = self._client.api.build(
+                fileobj=context,
+                custom_context=True,
+                tag=tag,
+                buildargs=dict(arguments),
+                labels=dict(labels),
+                network_mode="host",
+                rm=True,
+                forcerm=True,
+                decode=True,
+            )
+            with closing(stream):
+                for event in stream:
+                    if stop.is_set():
+                        raise Stopped(f"{tag}: stopped")
+                    _pass_on(event, lines)
+
+    def output(self, tag: str, argv: Sequence[str]) -> str:
+        """What a command prints in a fresh container without network."""
+        with _seam():
+            raw: bytes = self._client.containers.run(tag, list(argv), network_mode="none", remove=True)
+        return raw.decode()
+
+    def remove(self, tag: str) -> bool:
+        """False where a container still uses the image, and it therefore stays."""
+        with _seam():
+            try:
+                self._client.images.remove(tag)
+            except APIError as error:
+                if error.status_code == requests.codes.conflict:
+                    return False
+                raise
+        return True
+
+
+def _pass_on(event: Mapping[str, Any], lines: Lines) -> None:
+    if "error" in event:
+        lines(str(event["error"]))
+        raise StepFailed(str(event["error"]))
+    for line in str(event.get("stream", "")).splitlines():
+        if line.strip():
+            lines(line.rstrip())
+
+
+def _built(image: Any) -> Built:
+    return Built(image.id, image.attrs["Size"], tuple(image.tags), image.labels)
+
+
+def _root_cause(error: BaseException) -> str:
+    """The innermost reason: the package wraps "permission denied" in three layers of its own."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return str(error.args[-1] if error.args else error)

@@ -1,0 +1,53 @@
+"""From recipes to layers: what has to be built for an image, on what, and under which tag.
+
+An image is two layers on its parent's: its programs, and the guest program. The guest program comes last so
+that changing it never installs a program again:
+
+    debian ── base-apps ─┬─ base                 (+ guest program)
+                         ├─ office-apps ── office (+ guest program)
+                         └─ …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from practicum.vm_images.recipe import ROOM, ROOT, Recipe, Recipes
+
+REPOSITORY = "practicum"
+GUEST = ROOM / "handsd"
+GUEST_DOCKERFILE = ROOM / "guest.Dockerfile"
+TAG_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One thing to build. With no parent it stands on bare Debian; no recipe means the guest program."""
+
+    image: str
+    name: str
+    digest: str
+    parent: str
+    recipe: Recipe | None
+
+    @property
+    def tag(self) -> str:
+        return f"{REPOSITORY}/{self.name}:{self.digest[:TAG_DIGITS]}"
+
+
+def layers_of(recipes: Recipes, image: str, guest: Path = GUEST) -> tuple[Layer, ...]:
+    """All layers of one image, in building order. Raises `UnknownImage`."""
+    line = list(_program_layers(recipes, image))
+    digest = recipes.digest(image, guest)
+    return (*line, Layer(image, image, digest, line[-1].tag, None))
+
+
+def _program_layers(recipes: Recipes, image: str) -> Iterator[Layer]:
+    parent = ""
+    for recipe in recipes.lineage(image):
+        name = recipe.name if recipe.name == ROOT else f"{recipe.name}-apps"
+        layer = Layer(recipe.name, name, recipes.layer_digest(recipe.name), parent, recipe)
+        yield layer
+        parent = layer.tag
