@@ -7,6 +7,7 @@ from pathlib import Path
 
 from practicum.agents.agent import Sitter
 from practicum.agents.identity import ROOM
+from practicum.agents.policies import POLICIES
 from practicum.agents.scripted import Nop, Oracle, RandomHand
 from practicum.agents.strict import suggestion
 
@@ -14,6 +15,7 @@ BUILTIN: Mapping[str, Callable[[], Sitter]] = {
     "nop": Nop,
     "oracle": Oracle,
     "random": RandomHand,
+    **POLICIES,
 }
 """Agents that need no file. A module of agents adds its own here."""
 

@@ -24,7 +24,7 @@ from practicum.verifiers.verdict import Verdict
 
 VERIFIER = "practicum.tasks.worlds.grade:verify"
 _ROOMS = Path(__file__).parents[2]
-_SHARED = ("infra/world", "tasks/worlds")
+_SHARED = ("infra/faults", "infra/world", "tasks/worlds")
 _OUTPUTS = (
     Output("state.json", "the state at the end"),
     Output("journal.jsonl", "every call with its answer and the state's hash around it"),
