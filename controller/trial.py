@@ -22,7 +22,6 @@ from practicum.controller.store import Attempt, StepWriter
 from practicum.infra.desk.desk import Label
 from practicum.infra.environment import Environment
 from practicum.infra.faults.inject import inject
-from practicum.infra.faults.plan import FaultSpec
 from practicum.tasks.spec import Instance, Task
 from practicum.verifiers import jail
 from practicum.verifiers.verdict import Verdict
@@ -71,8 +70,7 @@ class Story:
         with closing_late(opened, self.notes):
             with phase(Phase.PROVISION, task.spec.kind):
                 clean = opened.enter_context(task.open(instance, desks, self.label))
-                faults = FaultSpec.parse(self.job.trial.faults)
-                environment = inject(clean, faults, f"{task.spec.id}/{instance.seed}")
+                environment = inject(clean, self.job.trial.faults, f"{task.spec.id}/{instance.seed}")
                 self.attempt.describe(task, instance, environment.tools())
             yield environment
 

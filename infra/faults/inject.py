@@ -140,8 +140,10 @@ class FaultyEnvironment:
         return left_out
 
 
-def inject(environment: Environment, spec: FaultSpec, seed: str) -> Environment:
-    """The environment under the faults drawn from `seed`, which names the instance; E0 leaves it as it is."""
+def inject(environment: Environment, faults: str, seed: str) -> Environment:
+    """The environment under the faults of a level such as `E2` or `E2x3x1`, drawn from `seed`, which names
+    the instance; E0 leaves it as it is. Raises `ValueError` for a level that is none."""
+    spec = FaultSpec.parse(faults)
     if spec.level is Level.E0:
         return environment
     if isinstance(environment, Faultable):

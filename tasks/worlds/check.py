@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from string import Formatter
 
 from practicum.infra.errors import WorldFault
-from practicum.infra.faults.plan import FaultSpec
 from practicum.infra.world.engine import replay
 from practicum.infra.world.world import View
 from practicum.tasks.worlds.scenario import Scenario, Setup
@@ -107,7 +106,7 @@ def _replays(scenario: Scenario, setup: Setup, seed: int) -> str | None:
 
 def _under_faults(scenario: Scenario, setup: Setup, seed: int) -> str | None:
     for text in FAULTS:
-        done = work(scenario, setup, seed, plan_work(scenario, setup), FaultSpec.parse(text))
+        done = work(scenario, setup, seed, plan_work(scenario, setup), text)
         if (why := _failure(done)) is not None:
             return f"{text}: {why}"
         if done.faults.met == 0:

@@ -10,7 +10,6 @@ from pathlib import Path
 from practicum.infra.environment import ToolCall, ToolResult
 from practicum.infra.faults.account import FaultAccount, account
 from practicum.infra.faults.inject import FaultyEnvironment, inject
-from practicum.infra.faults.plan import FaultSpec
 from practicum.infra.world.journal import Entry
 from practicum.tasks.worlds import grade
 from practicum.tasks.worlds.catalog import write_reference
@@ -18,7 +17,6 @@ from practicum.tasks.worlds.scenario import Scenario, Setup
 from practicum.verifiers.verdict import Verdict
 
 Work = Callable[[Callable[[ToolCall], ToolResult]], str | None]
-CLEAN = FaultSpec()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class Worked:
     stopped: str | None = None
 
 
-def work(scenario: Scenario, setup: Setup, seed: int, work: Work, faults: FaultSpec = CLEAN) -> Worked:
+def work(scenario: Scenario, setup: Setup, seed: int, work: Work, faults: str = "E0") -> Worked:
     """Let `work` call the tools, then collect and grade through files, as a trial does."""
     world = scenario.open(setup)
     environment = inject(world, faults, f"{scenario.id}/{seed}")
