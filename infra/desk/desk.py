@@ -193,7 +193,8 @@ class Accessible(Protocol):
 class DeskProvider(Protocol):
     """Opens one kind of desk."""
 
-    kind: str
+    @property
+    def kind(self) -> str: ...
 
     def capabilities(self, spec: DeskSpec) -> frozenset[Capability]:
         """What a desk of this spec will be able to do, known without booting anything."""
