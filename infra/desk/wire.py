@@ -1,0 +1,142 @@
+"""The host's end of the line to `handsd`: requests with ids, answered once, over any byte stream."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from practicum.infra.errors import DeskFault, DeskLost, OutputRefused, Stage, Unsupported
+from practicum.vm_images.handsd.protocol import ErrorKind, Message, ProtocolError, decode, encode
+
+PATIENCE = 20.0
+"""Seconds beyond an operation's own bound after which its answer is asked for again."""
+
+
+class Transport(Protocol):
+    """A byte stream to a process. All may raise `OSError`; `read` raises `EOFError` at the end."""
+
+    def read(self, size: int) -> bytes:
+        """Exactly `size` bytes."""
+        ...
+
+    def write(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+    def log(self) -> str:
+        """The last of what the process wrote on its standard error."""
+        ...
+
+
+class Link:
+    """Any number of threads may ask at once."""
+
+    def __init__(self, transport: Transport, *, patience: float = PATIENCE) -> None:
+        self._transport = transport
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._number = 0
+        self._waiting: dict[int, SimpleQueue[Message | None]] = {}
+        self._closed = False
+        self._reader = threading.Thread(target=self._read, daemon=True, name="desk-link")
+        self._reader.start()
+
+    def ask(self, stage: Stage, op: str, *, bound: float = 0.0, blob: bytes = b"", **fields: Any) -> Message:
+        """The answer to one request. Raises `DeskLost`, and what the other side's error stands for.
+
+        An answer that does not come is asked for again; the other side acts only once.
+        """
+        return next(self._ask(stage, op, bound, blob, fields, tries=2))
+
+    def stream(
+        self, stage: Stage, op: str, *, bound: float = 0.0, blob: bytes = b"", **fields: Any
+    ) -> Iterator[Message]:
+        """Answers until the last."""
+        return self._ask(stage, op, bound, blob, fields, tries=1)
+
+    def _ask(
+        self, stage: Stage, op: str, bound: float, blob: bytes, fields: dict[str, Any], *, tries: int
+    ) -> Iterator[Message]:
+        answers: SimpleQueue[Message | None] = SimpleQueue()
+        with self._lock:
+            self._number += 1
+            number = self._number
+            self._waiting[number] = answers
+        request = Message({"id": number, "op": op, "bound": bound, **fields}, blob)
+        try:
+            self._send(stage, request)
+            while True:
+                answer = self._await(stage, answers, request, bound=bound, tries=tries)
+                _raise_error(stage, answer)
+                yield answer
+                if not answer.head.get("more"):
+                    return
+        finally:
+            with self._lock:
+                del self._waiting[number]
+
+    def close(self) -> None:
+        self._closed = True
+        self._transport.close()
+        self._reader.join()
+
+    def _await(
+        self,
+        stage: Stage,
+        answers: SimpleQueue[Message | None],
+        request: Message,
+        *,
+        bound: float,
+        tries: int,
+    ) -> Message:
+        op = request.head["op"]
+        started = time.monotonic()
+        for attempt in range(tries):
+            try:
+                answer = answers.get(timeout=bound + self._patience)
+            except Empty:
+                if attempt + 1 < tries:
+                    self._send(stage, request)
+                continue
+            if answer is None:
+                raise DeskLost(stage, f"the desk hung up during {op!r}", logs=self._transport.log())
+            return answer
+        waited = time.monotonic() - started
+        raise DeskLost(stage, f"no answer to {op!r} in {waited:.0f} s", logs=self._transport.log())
+
+    def _send(self, stage: Stage, request: Message) -> None:
+        try:
+            with self._lock:
+                self._transport.write(encode(request))
+        except OSError as error:
+            raise DeskLost(stage, f"the desk hung up: {error}", logs=self._transport.log()) from error
+
+    def _read(self) -> None:
+        try:
+            while True:
+                answer = decode(self._transport.read)
+                with self._lock:
+                    waiting = self._waiting.get(int(answer.head.get("id", 0)))
+                if waiting is not None:
+                    waiting.put(answer)
+        except (OSError, EOFError, ProtocolError, ValueError):
+            with self._lock:
+                for waiting in self._waiting.values():
+                    waiting.put(None)
+
+
+def _raise_error(stage: Stage, answer: Message) -> None:
+    error = answer.head.get("error")
+    if error is None:
+        return
+    kind, text = error["kind"], str(error["message"])
+    if kind == ErrorKind.UNSUPPORTED:
+        raise Unsupported(text)
+    if kind == ErrorKind.NOT_FOUND:
+        raise FileNotFoundError(text)
+    if kind == ErrorKind.REFUSED:
+        raise OutputRefused(text)
+    raise DeskFault(stage, text)

@@ -1,0 +1,75 @@
+"""What the graphical session says of itself through window properties."""
+
+from __future__ import annotations
+
+import time
+from ctypes import byref
+from typing import TYPE_CHECKING
+
+from practicum.vm_images.handsd import xlib
+from practicum.vm_images.handsd.xlib import DisplayError, XEvent, x11
+
+if TYPE_CHECKING:
+    from practicum.vm_images.handsd.display import Display
+
+_PING_BOUND = 1.0
+
+
+def await_shell(display: Display, deadline: float) -> None:
+    """Return when a window manager and a panel are there. Raises `DisplayError` naming what is missing."""
+    if not display.wait_for(
+        lambda: bool(display.x.longs(display.x.root, "_NET_SUPPORTING_WM_CHECK")), deadline
+    ):
+        raise DisplayError("no window manager appeared")
+    if not display.wait_for(lambda: _has_panel(display), deadline):
+        raise DisplayError("no panel appeared")
+
+
+def drain(display: Display) -> None:
+    """Return when the active window has read its events: it answers a ping, or failing that rests."""
+    window = active_window(display)
+    pinged = "_NET_WM_PING"
+    if (
+        window
+        and display.x.atom(pinged) in display.x.longs(window, "WM_PROTOCOLS")
+        and _ping(display, window)
+    ):
+        return
+    display.settle(0.1, _PING_BOUND)
+
+
+def active_window(display: Display) -> int:
+    windows = display.x.longs(display.x.root, "_NET_ACTIVE_WINDOW")
+    return windows[0] if windows else 0
+
+
+def _has_panel(display: Display) -> bool:
+    dock = display.x.atom("_NET_WM_WINDOW_TYPE_DOCK")
+    windows = display.x.longs(display.x.root, "_NET_CLIENT_LIST")
+    return any(dock in display.x.longs(window, "_NET_WM_WINDOW_TYPE") for window in windows)
+
+
+def _ping(display: Display, window: int) -> bool:
+    """Ask as a window manager asks; the answer comes to the root window."""
+    x = display.x
+    answered: list[int] = []
+    stamp = int(time.monotonic() * 1000) & 0x7FFFFFFF
+
+    def seen(event: XEvent) -> None:
+        data = event.client.data
+        if data[0] == x.atom("_NET_WM_PING") and data[1] == stamp:
+            answered.append(stamp)
+
+    display.on(xlib.CLIENT_MESSAGE, seen)
+    usual = xlib.STRUCTURE_NOTIFY_MASK | xlib.PROPERTY_CHANGE_MASK
+    x11.XSelectInput(x.display, x.root, usual | xlib.SUBSTRUCTURE_NOTIFY_MASK)
+    event = XEvent(type=xlib.CLIENT_MESSAGE)
+    event.client.window, event.client.message_type, event.client.format = window, x.atom("WM_PROTOCOLS"), 32
+    event.client.data[0], event.client.data[1] = x.atom("_NET_WM_PING"), stamp
+    event.client.data[2] = window
+    with x.forgiving():
+        x11.XSendEvent(x.display, window, 0, 0, byref(event))
+    try:
+        return display.wait_for(lambda: bool(answered), time.monotonic() + _PING_BOUND)
+    finally:
+        x11.XSelectInput(x.display, x.root, usual)
