@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from practicum.agents.agent import Sitter
+from practicum.agents.generalist import agent as generalist
 from practicum.agents.identity import ROOM
 from practicum.agents.policies import POLICIES
 from practicum.agents.scripted import Nop, Oracle, RandomHand
@@ -34,9 +35,18 @@ def names() -> tuple[str, ...]:
 
 
 def resolve(name: str) -> Sitter:
-    """The sitter of this name. Raises `UnknownAgent`."""
+    """The sitter of this name, or of the agent file at this path.
+
+    Raises `UnknownAgent`, `strict.BadFile` for a file that is no agent, and `AgentUnavailable` where the
+    machine lacks what the agent needs.
+    """
     if name in BUILTIN:
         return BUILTIN[name]()
+    files = _files()
+    if name in files:
+        return generalist.load(files[name])
+    if name.endswith(".toml"):
+        return generalist.load(Path(name))
     raise UnknownAgent(name)
 
 

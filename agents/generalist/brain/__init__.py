@@ -1,0 +1,1 @@
+"""Brains: models behind `agents.agent.Model`."""

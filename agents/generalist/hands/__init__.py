@@ -1,0 +1,1 @@
+"""Hands: the dialect in which a model family speaks of actions, read into canonical tool calls."""
