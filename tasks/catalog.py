@@ -23,7 +23,7 @@ def catalog() -> Mapping[str, Task]:
 
 @cache
 def desk_catalog() -> Mapping[str, Task]:
-    folders = sorted(path.parent for path in DESK_ROOT.glob("*/*/task.toml"))
+    folders = sorted(path.parent for path in DESK_ROOT.glob("*/*/task.py"))
     return {task.spec.id: task for task in map(load, folders)}
 
 

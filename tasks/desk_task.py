@@ -44,13 +44,17 @@ class TaskFunctions:
 
 @dataclass(frozen=True, slots=True)
 class DeskTask:
-    """One task folder, read. `template` is its instruction before the facts are filled in."""
+    """One task folder, read. `template` is its instruction before the facts are filled in.
+
+    `search_path` is where the jail finds the verifier of a task that is not in the house yet.
+    """
 
     spec: TaskSpec
     verifier: str
     template: str
     folder: Path
     functions: TaskFunctions
+    search_path: tuple[Path, ...] = ()
 
     @property
     def needs(self) -> DeskNeeds:

@@ -93,10 +93,12 @@ def load(folder: Path) -> DeskTask:
         if not (folder / name).is_file():
             raise MalformedTask(folder, f"a task has {', '.join(FILES)}; {name} is missing")
     written = _read_toml(folder / "task.toml")
-    module = _module(folder)
+    inside = folder.is_relative_to(DESK_ROOT)
+    module = _module(folder) if inside else _outside_module(folder / "task.py")
     return DeskTask(
         spec=_spec(folder, written),
-        verifier=f"{module.__name__}:verify",
+        verifier=f"{module.__name__ if inside else 'task'}:verify",
+        search_path=() if inside else (folder,),
         template=(folder / "instruction.md").read_text(encoding="utf-8"),
         folder=folder,
         functions=_functions(folder / "task.py", module),
@@ -180,9 +182,7 @@ def _refuse_foreign(path: Path, cluster: str, written: _TaskFile) -> None:
 
 
 def _module(folder: Path) -> ModuleType:
-    if folder.is_relative_to(DESK_ROOT):
-        return importlib.import_module(f"{_PACKAGE}.{folder.parent.name}.{folder.name}.task")
-    return _outside_module(folder / "task.py")
+    return importlib.import_module(f"{_PACKAGE}.{folder.parent.name}.{folder.name}.task")
 
 
 def _outside_module(path: Path) -> ModuleType:
