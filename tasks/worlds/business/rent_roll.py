@@ -288,10 +288,11 @@ SCENARIO = Scenario(
     trap="The rent roll is out of date where a lease was amended, and the truth lies across the threshold.",
     brief="""
         A lender asks whether {property} carries its loan. Work out the net operating income of the next
-        twelve months: rents of occupied units from the lease in force, plus monthly surcharges for as many of
-        the twelve months as they still run, less the vacancy allowance on the sum of both, less operating
-        expenses. Debt service coverage is that income over twelve monthly payments, rounded to two decimals;
-        approve if it reaches the required coverage, else decline. Put the opinion on file, then submit it.
+        twelve months: rents of occupied units from the lease in force, plus monthly surcharges for as many
+        of the twelve months as they still run, less the vacancy allowance on the sum of both, less
+        operating expenses. Debt service coverage is that income over twelve monthly payments, rounded to
+        two decimals; approve if it reaches the required coverage, else decline. Put the opinion on file,
+        then submit it.
     """,
     generate=generate,
     plan=plan,

@@ -377,8 +377,9 @@ SCENARIO = Scenario(
     trap="Rated consumption is for mild weather; the day's factor must be read before the tour is chosen.",
     brief="""
         You drive an electric delivery van. Deliver every parcel of the round within its window (both ends
-        included) and bring the van back to the depot. At no time may the battery be below {floor} %. You can
-        charge at the depot and at the hub. Then submit which parcels you delivered and the final charge.
+        included) and bring the van back to the depot. At no time may the battery be below {floor} %. You
+        can charge at the depot and at the hub. Then submit which parcels you delivered and the final
+        charge.
     """,
     generate=generate,
     plan=plan,
