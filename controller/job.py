@@ -14,8 +14,9 @@ from practicum.controller.summary import Summary
 class Job:
     """One trial to work on, in the run at `root`.
 
-    `task`, `agent` and `desk` are what the house calls them. `wall` is in seconds: the worker is killed when
-    the job takes longer.
+    `task`, `agent` and `desk` are what the house calls them. `attempt` is the number this attempt must get:
+    where it no longer fits, somebody else worked on the trial meanwhile. `wall` is in seconds: the worker is
+    killed when the job takes longer.
     """
 
     root: Path
@@ -25,6 +26,7 @@ class Job:
     task: str
     agent: str
     desk: str
+    attempt: int
     prices: PriceTable
     wall: float
 

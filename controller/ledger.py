@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -306,6 +306,14 @@ class ModelBill:
 
     def release(self) -> None:
         self.meter.ledger.settle(self.reservation, self.meter.owner, {})
+
+
+def read_cap(path: Path, scope: str = RUN, unit: Unit = Unit.NANO_DOLLARS) -> int | None:
+    """A cap as it stands, for readers of a record; `None` where there is none, or no book."""
+    if not path.exists():
+        return None
+    with closing(Ledger(path)) as ledger:
+        return ledger.cap(scope, unit)
 
 
 def _row(amounts: Amounts) -> tuple[int, ...]:

@@ -57,7 +57,7 @@ def plan(matrix: Matrix, desks: DeskProvider) -> Plan:
     Raises `Impossible` when a task needs what these desks cannot do, naming each such task.
     """
     _require_capabilities([task.spec for task in matrix.tasks], desks)
-    environments = {task.spec.id: _environment(task.spec, desks) for task in matrix.tasks}
+    environments = {task.spec.id: environment_of(task.spec, desks) for task in matrix.tasks}
     cells = itertools.product(
         range(matrix.repeats), matrix.numbers, matrix.faults, matrix.tasks, matrix.sitters.items()
     )
@@ -135,7 +135,8 @@ def _trial(
     )
 
 
-def _environment(spec: TaskSpec, desks: DeskProvider) -> tuple[str, str]:
+def environment_of(spec: TaskSpec, desks: DeskProvider) -> tuple[str, str]:
+    """Kind and digest of where a task happens."""
     if spec.desk is None:
         return WORLD, WORLD
     return desks.kind, desks.digest(spec.desk.desk_spec())

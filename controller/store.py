@@ -11,7 +11,7 @@ under its lease. Nothing is ever deleted: each attempt keeps its own folder. See
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from practicum.agents.agent import ModelStep, NoteStep, Step, ToolStep
 from practicum.controller import locks
 from practicum.controller.errors import BadRecord, BadRequest
 from practicum.controller.files import Appender, now, read_lines, write_json, write_whole
-from practicum.controller.outcome import Result, Scored, Trial
+from practicum.controller.outcome import Cancelled, Fault, Outcome, Result, Scored, Trial
 from practicum.controller.plan import Plan
 from practicum.controller.records import (
     FORMAT,
@@ -43,7 +43,10 @@ T = TypeVar("T")
 
 
 class PlanRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """`plan.json`. `house` names where workers find tasks, agents and desks, as `module:function`."""
+    """`plan.json`. `house` names where workers find tasks, agents and desks, as `module:attribute`.
+
+    `tasks` and `agents` say what the house calls each task id and each agent name of the trials.
+    """
 
     format: str
     run: str
@@ -51,6 +54,8 @@ class PlanRecord(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     house: str
     desk: str
+    tasks: dict[str, str]
+    agents: dict[str, str]
     trials: tuple[Trial, ...]
 
 
@@ -65,7 +70,7 @@ class Run:
         """Write the plan before anything starts. Raises `BadRequest` when the folder holds a run already."""
         run = cls(root)
         run.trials.mkdir(parents=True, exist_ok=True)
-        with locks.exclusive(root / "run.lock", wait=True):
+        with locks.exclusive(run.lock, wait=True):
             if run.plan_path.exists():
                 raise BadRequest(f"{root} already holds a run; go on with --resume or choose another --out")
             write_json(run.plan_path, record)
@@ -94,6 +99,18 @@ class Run:
     @property
     def events(self) -> Path:
         return self.root / "events.jsonl"
+
+    @property
+    def index(self) -> Path:
+        return self.root / "index.jsonl"
+
+    @property
+    def prices(self) -> Path:
+        return self.root / "prices.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "run.lock"
 
     def record(self) -> PlanRecord:
         record = _read(self.plan_path, PlanRecord)
@@ -128,14 +145,17 @@ class TrialFolder:
 
     def attempts(self) -> tuple[Attempt, ...]:
         numbers = sorted(int(path.name) for path in (self.root / "attempts").glob("[0-9]*"))
-        return tuple(Attempt(self.root / "attempts" / str(number), number) for number in numbers)
+        return tuple(self.attempt(number) for number in numbers)
+
+    def attempt(self, number: int) -> Attempt:
+        return Attempt(self.root / "attempts" / str(number), number)
 
     def counting_attempt(self) -> Attempt | None:
         """The attempt whose result is the trial's."""
         result = self.result()
         if result is None:
             return None
-        return Attempt(self.root / "attempts" / str(result.attempt), result.attempt)
+        return self.attempt(result.attempt)
 
     @contextmanager
     def lease(self) -> Iterator[Self]:
@@ -154,23 +174,32 @@ class TrialFolder:
     def begin(self) -> Attempt:
         """A new attempt in an empty folder of its own. Only for the holder of the lease."""
         number = self.next_number()
-        attempt = Attempt(self.root / "attempts" / str(number), number)
+        attempt = self.attempt(number)
         attempt.root.mkdir(parents=True)
         return attempt
 
     def finish(self, result: Result) -> None:
-        """Record the result of an attempt and make it the trial's. Only for the holder of the lease."""
-        attempt = Attempt(self.root / "attempts" / str(result.attempt), result.attempt)
-        stored = attempt.externalise(result)
-        write_json(attempt.result_path, stored)
-        write_json(self.result_path, stored)
+        """Record the result of an attempt; only for the holder of the lease.
+
+        The trial's own result is that of its latest scored attempt, else of its latest fault: an attempt that
+        was cancelled, or failed through us, takes nothing away from what was known.
+        """
+        attempt = self.attempt(result.attempt)
+        write_json(attempt.result_path, attempt.externalise(result))
+        self._settle()
 
     def _settle(self) -> None:
-        """A crash between the two writes of `finish` left the attempt's result alone: make it the trial's."""
-        done = [attempt for attempt in self.attempts() if attempt.result_path.exists()]
+        """Make the counting attempt's result the trial's; a crash may have come between the two."""
+        done = [attempt.result() for attempt in self.attempts() if attempt.result_path.exists()]
+        if not done:
+            return
+        counting = max(done, key=lambda result: (_RANK[type(result.outcome)], result.attempt))
         known = self.result()
-        if done and (known is None or known.attempt < done[-1].number):
-            write_json(self.result_path, done[-1].result())
+        if known is None or known.attempt != counting.attempt:
+            write_json(self.result_path, counting)
+
+
+_RANK: Mapping[type[Outcome], int] = {Cancelled: 0, Fault: 1, Scored: 2}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import signal
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
+from practicum import __version__
 from practicum.agents.agent import Ending
 from practicum.controller import locks
 from practicum.controller.blame import fault_of
@@ -47,6 +49,8 @@ def work(job: Job, connection: Connection) -> Answer:
     run = Run(job.root)
     try:
         with run.trial(job.trial.id).lease() as folder, closing(Ledger(run.ledger)) as ledger:
+            if folder.next_number() != job.attempt:
+                return Skipped("somebody else worked on it meanwhile")
             return _Shift(job, folder, ledger, connection).run()
     except locks.Held:
         return Skipped("another controller works on it")
@@ -66,7 +70,7 @@ class _Shift:
     connection: Connection
 
     def run(self) -> Answer:
-        owner = Owner(self.job.trial.id, self.folder.next_number(), self.job.trial.agent)
+        owner = Owner(self.job.trial.id, self.job.attempt, self.job.trial.agent)
         machine = self.ledger.reserve(owner, MACHINE, self._machine(self.job.wall), purpose=self.job.desk)
         begun = time.monotonic()
         try:
@@ -84,6 +88,12 @@ class _Shift:
             attempt=self.folder.begin(),
             meter=TrialMeter(self.ledger, self.job.prices, owner, caps_of(self.job.trial)),
             stopped=self.connection.poll,
+            notes={
+                "desk": self.job.trial.desk_kind,
+                "digest": self.job.trial.environment_digest,
+                "host": platform.node(),
+                "practicum": __version__,
+            },
         )
         result = story.tell()
         if _never_began(result) and self.ledger.exhausted(owner.agent):

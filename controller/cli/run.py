@@ -1,0 +1,151 @@
+"""`practicum run`: sit agents at tasks and grade what they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from practicum.controller import launch, runfile
+from practicum.controller.conduct import conduct
+from practicum.controller.errors import BadRequest, NothingScored
+from practicum.controller.house import STANDARD
+from practicum.controller.index import summaries
+from practicum.controller.policy import Policy, nothing, parse_retry
+from practicum.controller.runfile import Caps, Prices, RunFile, TrialLimits
+from practicum.controller.show import console, trials_table
+from practicum.controller.store import Run
+from practicum.controller.summary import Counts
+
+LONG_TABLE = 60
+
+
+def run(
+    selection: Annotated[
+        list[str] | None,
+        typer.Argument(help="Tiers, clusters, subdomains, ids, globs, task folders, or one run file."),
+    ] = None,
+    *,
+    agent: Annotated[str, typer.Option(help="Agents by name or file, joined by commas.")] = "oracle",
+    seeds: Annotated[str, typer.Option(help="Questions of the sitting: 0-4,7.")] = "0",
+    repeats: Annotated[int, typer.Option(min=1)] = 1,
+    faults: Annotated[str, typer.Option(help="Faults at the tool boundary: E0,E1,E2,E3.")] = "E0",
+    where: Annotated[list[str] | None, typer.Option(help="Keep tasks with a fact: image=cad.")] = None,
+    desk: Annotated[str, typer.Option(help="Kind of desk: container, vm, ssh, fake.")] = "container",
+    workers: Annotated[int, typer.Option(min=1, help="Trials at a time.")] = 2,
+    desks: Annotated[int | None, typer.Option(min=1, help="Desks open at a time.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with this run.")] = None,
+    retry: Annotated[
+        str, typer.Option(help="With --resume: also faults, fault:KIND, ended:HOW, score<1.")
+    ] = "",
+    budget: Annotated[str, typer.Option(help="Dollars the run may spend; with --resume also +50.")] = "",
+    spend: Annotated[str, typer.Option(help="all, or wisely: choose trials to inform most.")] = "all",
+    agent_budget: Annotated[list[str] | None, typer.Option(help="Dollars by agent: NAME=10.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens the run may use.")] = None,
+    max_hours: Annotated[float | None, typer.Option(help="Hours until nothing more starts.")] = None,
+    max_machine_hours: Annotated[float | None, typer.Option(help="Desk hours of the run.")] = None,
+    trial_steps: Annotated[int | None, typer.Option(help="Steps of one trial.")] = None,
+    trial_seconds: Annotated[float | None, typer.Option(help="Seconds of one trial.")] = None,
+    trial_tokens: Annotated[int | None, typer.Option(help="Tokens of one trial.")] = None,
+    trial_dollars: Annotated[float | None, typer.Option(help="Dollars of one trial.")] = None,
+    prices: Annotated[Path | None, typer.Option(help="Price table laid over the shipped one.")] = None,
+    price_in: Annotated[float | None, typer.Option(help="Dollars a million tokens in, if unknown.")] = None,
+    price_out: Annotated[float | None, typer.Option(help="Dollars a million tokens out, if unknown.")] = None,
+    free: Annotated[bool, typer.Option("--free", help="Models without a price cost nothing.")] = False,
+    secret: Annotated[Path | None, typer.Option(help="File with the secret of a private sitting.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines on stdout.")] = False,
+    house: Annotated[str, typer.Option(hidden=True)] = STANDARD,
+) -> None:
+    """Sit agents at tasks and grade what they leave."""
+    if resume is not None:
+        begun = Run.open(resume)
+        spec = msgspec.structs.replace(runfile.read(begun.root / "run.toml"), workers=workers, desks=desks)
+        launch.require_unchanged(begun, begun.record())
+        if budget:
+            launch.raise_budget(begun, budget)
+    else:
+        spec = _from_file(selection) or RunFile(
+            tasks=tuple(selection or ()),
+            agents=_words(agent),
+            seeds=seeds,
+            repeats=repeats,
+            faults=_words(faults),
+            where=_pairs(where or ()),
+            desk=desk,
+            workers=workers,
+            desks=desks,
+            spend=spend,
+            secret=None if secret is None else str(secret.resolve()),
+            house=house,
+            limits=TrialLimits(
+                steps=trial_steps, seconds=trial_seconds, tokens=trial_tokens, dollars=trial_dollars
+            ),
+            caps=Caps(
+                dollars=_dollars(budget) if budget else None,
+                tokens=max_tokens,
+                machine_hours=max_machine_hours,
+                wall_hours=max_hours,
+                agents={name: _dollars(cap) for name, cap in _pairs(agent_budget or ()).items()},
+            ),
+            prices=Prices(
+                file=None if prices is None else str(prices.resolve()),
+                input=price_in,
+                output=price_out,
+                free=free,
+            ),
+        )
+        begun = launch.begin(launch.propose(spec), out or _new_folder())
+    policy = Policy(reopen=parse_retry(retry) if retry else nothing)
+    counts = conduct(begun, spec, policy, as_json=as_json)
+    if not as_json:
+        _conclude(begun)
+    if counts.scored == 0:
+        raise NothingScored(f"nothing was scored: {counts.sentence()}; see {begun.root}")
+
+
+def _conclude(run: Run) -> None:
+    standing = summaries(run)
+    out = console()
+    out.print(trials_table(standing, most=LONG_TABLE))
+    out.print(Counts.of(standing).sentence())
+    out.print(f"The run lies in {run.root}", soft_wrap=True)
+
+
+def _from_file(selection: list[str] | None) -> RunFile | None:
+    """A selection that is one TOML file is a run file."""
+    if selection and len(selection) == 1 and selection[0].endswith(".toml") and Path(selection[0]).is_file():
+        return runfile.read(Path(selection[0]))
+    if not selection:
+        raise BadRequest("say which tasks, for example: practicum run near-term --agent oracle,nop")
+    return None
+
+
+def _words(text: str) -> tuple[str, ...]:
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    if not words:
+        raise BadRequest("an empty list was given")
+    return words
+
+
+def _pairs(items: Iterable[str]) -> dict[str, str]:
+    pairs = dict(item.partition("=")[::2] for item in items)
+    if not all(pairs.values()):
+        raise BadRequest("expected NAME=VALUE")
+    return pairs
+
+
+def _dollars(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise BadRequest(f"{text!r} is not an amount of dollars") from error
+
+
+def _new_folder() -> Path:
+    """A folder nobody has, named by the time to the microsecond."""
+    return Path("runs") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
