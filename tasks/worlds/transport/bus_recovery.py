@@ -45,7 +45,7 @@ class Bus:
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """`rostered` is the driving since the last break as the roster planned it; the duty ends at `duty_ends`."""
+    """`rostered` is the driving since the last break as the roster planned it."""
 
     id: str
     rostered: Minutes
