@@ -65,25 +65,29 @@ class Images:
     def find(self, name: str, engine: Engine) -> Built | None:
         return engine.find(self.reference(name))
 
-    def build(self, names: Sequence[str], engine: Engine, report: Report = _silent) -> None:
+    def build(self, names: Sequence[str], engine: Engine, report: Report = _silent) -> Mapping[str, Manifest]:
         """Build what is missing for these images. Raises `BuildFailed`, `NoMirror` or `EngineMissing`."""
-        layers = {layer.tag: layer for name in names for layer in layers_of(self.recipes, name, self.guest)}
+        wanted = {name: layers_of(self.recipes, name, self.guest) for name in names}
         with _Site(self, engine, report) as site:
-            site.raise_all(layers)
-        for name in names:
-            self.manifest(name, engine)
+            site.raise_all({layer.tag: layer for layers in wanted.values() for layer in layers})
+        return {name: self._read_manifest(layers[-1], engine) for name, layers in wanted.items()}
 
     def manifest(self, name: str, engine: Engine) -> Manifest | None:
-        """What is in the built image; None while it is not built. Kept in the cache after the first look."""
-        built = self.find(name, engine)
+        """What is in the built image; None while it is not built."""
+        image = layers_of(self.recipes, name, self.guest)[-1]
+        return self._read_manifest(image, engine) if engine.find(image.tag) else None
+
+    def _read_manifest(self, layer: Layer, engine: Engine) -> Manifest:
+        """From the cache after the first look into the image."""
+        built = engine.find(layer.tag)
         if built is None:
-            return None
+            raise BuildFailed(layer.image, "manifest", f"{layer.tag} was removed while it was in use")
         kept = self.cache / "manifests" / f"{built.id.removeprefix('sha256:')}.json"
         if kept.is_file():
             return msgspec.json.decode(kept.read_bytes(), type=Manifest)
-        packages = packages_of(engine.output(self.reference(name), ("cat", PACKAGES_FILE)))
-        programs = programs_of(name, self.recipes.offers(name), packages)
-        manifest = Manifest(name, self.digest(name), built.id, built.size, programs, packages)
+        packages = packages_of(engine.output(layer.tag, ("cat", PACKAGES_FILE)))
+        programs = programs_of(layer.image, self.recipes.offers(layer.image), packages)
+        manifest = Manifest(layer.image, layer.digest, built.id, built.size, programs, packages)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
         return manifest

@@ -95,6 +95,7 @@ def provide(engine: Engine, mirror: Mirror | None, lines: Lines) -> str:
 
 def _bootstrap(engine: Engine, mirror: Mirror, lines: Lines) -> None:
     with tempfile.TemporaryDirectory(prefix="practicum-debian-") as folder:
+        Path(folder).chmod(0o755)  # apt reads the keyrings in it as a user of its own
         archive = Path(folder) / "root.tar"
         if shutil.which("mmdebstrap"):
             _stream(_mmdebstrap(mirror, Path(folder), archive), lines)
