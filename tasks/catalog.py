@@ -49,12 +49,10 @@ def select(*patterns: str) -> tuple[Task, ...]:
 
 
 def _matching(pattern: str) -> Iterable[Task]:
-    folder = Path(pattern)
-    if (folder / FILES[0]).is_file():
-        return (load(folder),)
+    for folder in (Path(pattern), DESK_ROOT / pattern.replace("-", "_")):
+        if (folder / FILES[0]).is_file():
+            return (load(folder),)
     everything = catalog()
-    if pattern in everything:
-        return (everything[pattern],)
     found = [task for task in everything.values() if _fits(pattern)(task)]
     if not found:
         raise UnknownTask(pattern, {*everything, *_words(everything.values())})

@@ -14,7 +14,7 @@ import msgspec
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.table import Table
+from rich.table import Column, Table
 
 from practicum.controller.errors import BadRequest
 from practicum.tasks import catalog
@@ -38,7 +38,7 @@ def list_(
     if as_json:
         typer.echo(msgspec.json.encode([_facts(task.spec) for task in tasks]))
         return
-    table = Table("task", "title", "tier", "subdomain", "image", "surfaces", "steps", "outputs")
+    table = Table(Column("task", no_wrap=True), "title", Column("tier", no_wrap=True), "image", "outputs")
     for task in tasks:
         table.add_row(*_row(task.spec))
     Console().print(table)
@@ -94,11 +94,8 @@ def _facts(spec: TaskSpec) -> Any:
 
 
 def _row(spec: TaskSpec) -> Sequence[str]:
-    surfaces = " ".join(sorted(spec.desk.surfaces)) if spec.desk else ""
     outputs = ", ".join(output.path for output in spec.outputs)
-    image = spec.desk.image if spec.desk else "–"
-    steps = "–" if spec.limits.steps is None else str(spec.limits.steps)
-    return spec.id, spec.title, spec.tier, spec.subdomain, image, surfaces, steps, outputs
+    return spec.id, spec.title, spec.tier, spec.desk.image if spec.desk else "world", outputs
 
 
 def _inputs(instance: Instance) -> list[dict[str, Any]]:
@@ -122,10 +119,8 @@ def _show(instance: Instance, as_json: bool) -> None:
     console = Console()
     console.print(f"[bold]{instance.spec.title}[/] ({instance.spec.id}, seed {instance.seed})\n")
     console.print(Markdown(instance.instruction))
-    table = Table("input", "bytes")
     for item in _inputs(instance):
-        table.add_row(item["path"], str(item["bytes"]))
-    console.print(table)
+        console.print(f"input {item['path']}, {item['bytes']} bytes")
 
 
 def _open(folder: Path) -> None:
