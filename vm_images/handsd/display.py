@@ -8,7 +8,6 @@ import select
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from ctypes import byref, c_int
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -54,19 +53,25 @@ class Display:
 
     def call(self, job: Callable[[], T]) -> T:
         """Run a job on the display's thread. Raises what it raises."""
-        future: Future[T] = Future()
+        done = threading.Event()
+        results: list[T] = []
+        errors: list[Exception] = []
 
         def work() -> None:
             try:
                 if self._failure is not None:
                     raise self._failure
-                future.set_result(job())
+                results.append(job())
             except Exception as error:  # noqa: BLE001 - carried to the caller's thread, where it is typed
-                future.set_exception(error)
+                errors.append(error)
+            done.set()
 
         self._jobs.put(work)
         os.eventfd_write(self._wake, 1)
-        return future.result()
+        done.wait()
+        for error in errors:
+            raise error
+        return results[0]
 
     def observe(self, quiet: float, bound: float) -> Observation:
         settled, waited = self.settle(quiet, bound)
@@ -129,8 +134,8 @@ class Display:
         self.wait_for(lambda: False, time.monotonic() + seconds)
 
     def _rest(self, seconds: float) -> None:
-        x11.XFlush(self.x.display)
-        select.select([self.x.fileno], [], [], seconds)
+        if not x11.XPending(self.x.display):  # an answer may have brought events along, unseen by select
+            select.select([self.x.fileno], [], [], seconds)
 
     def _serve(self, deadline: float) -> None:
         self._connect(deadline)
@@ -140,7 +145,8 @@ class Display:
             resting = alive and time.monotonic() - self.screen.changed_at < _DAMAGE_REST
             if alive and not resting:
                 watched.append(self.x.fileno)
-            ready, _, _ = select.select(watched, [], [], _DAMAGE_REST if resting else None)
+            bound = _DAMAGE_REST if resting else 0 if alive and x11.XPending(self.x.display) else None
+            ready, _, _ = select.select(watched, [], [], bound)
             if self._wake in ready:
                 os.eventfd_read(self._wake)
             if alive:
