@@ -85,11 +85,11 @@ class Expected(msgspec.Struct, frozen=True):
     allowed: tuple[May, ...] = ()
 
 
-def became(kind: type[Row], key: str, within: Mapping[str, float] | None = None, **fields: Any) -> Became:
+def became(kind: type[Row], key: str, within: Mapping[str, float] | None = None, /, **fields: Any) -> Became:
     return Became(kind.__name__, key, msgspec.to_builtins(fields), dict(within or {}))
 
 
-def made(kind: type[Row], within: Mapping[str, float] | None = None, **fields: Any) -> Made:
+def made(kind: type[Row], within: Mapping[str, float] | None = None, /, **fields: Any) -> Made:
     return Made(kind.__name__, msgspec.to_builtins(fields), dict(within or {}))
 
 
