@@ -8,8 +8,7 @@ size of any one file. The size of all files together is closed only where the st
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,9 +19,9 @@ import docker
 import docker.errors
 import msgspec
 
-from practicum.infra.desk import engine, ownership
+from practicum.infra.desk.container import engine, ownership
+from practicum.infra.desk.container.engine import ExecStream, engine_errors
 from practicum.infra.desk.desk import Capability, Desk, DeskSpec, Label, Network, Settle
-from practicum.infra.desk.engine import ExecStream, engine_errors
 from practicum.infra.desk.guest import CAPABILITIES, GuestDesk
 from practicum.infra.desk.wire import Link
 from practicum.infra.errors import DeskFault, DeskLost, InfraError, Stage, Unsupported
@@ -90,28 +89,29 @@ class ContainerDesks:
         return machine
 
     def held(self) -> tuple[Label, ...]:
-        return tuple(ownership.label_of(labels) for _, labels in self._ours())
+        return tuple(machine.label for machine in self._ours())
 
-    def reap(self, now: float) -> tuple[Label, ...]:
-        """Take away what is past its deadline at `now`, and what a dead process of this machine left."""
-        taken = []
-        for container, labels in self._ours():
-            label = ownership.label_of(labels)
-            if label.deadline < now or ownership.is_orphan(labels):
-                remove(self.client, container)
-                taken.append(label)
-        return tuple(taken)
+    def reap(self, now: float, abandoned: Callable[[Label], bool] = lambda _: False) -> tuple[Label, ...]:
+        """Also takes away what a dead process of this machine left."""
+        over = [
+            machine
+            for machine in self._ours()
+            if machine.orphan or machine.label.deadline < now or abandoned(machine.label)
+        ]
+        for machine in over:
+            remove(self.client, machine.id)
+        return tuple(machine.label for machine in over)
 
-    def _ours(self) -> list[tuple[str, Mapping[str, str]]]:
+    def _ours(self) -> list[ownership.Held]:
         with engine_errors(Stage.CLOSE):
             found = self.client.containers(all=True, filters={"label": ownership.TRIAL})
-        return [(item["Id"], item["Labels"]) for item in found]
+        return [ownership.held(item["Id"], item["Names"], item["Labels"]) for item in found]
 
     def _create(self, spec: DeskSpec, label: Label) -> str:
         with engine_errors(Stage.CREATE, spec.image):
             created = self.client.create_container(
                 self.images.reference(spec.image),
-                name=f"practicum-{secrets.token_hex(8)}",
+                name=ownership.name(label.deadline),
                 hostname="desk",
                 environment=_environment(spec),
                 labels=ownership.labels(label),
@@ -171,6 +171,14 @@ class Machine:
         self._link = Link(self._stream)
         self._link.ask(Stage.START, "hello", bound=READY_BOUND)
         self._link.ask(Stage.DISPLAY, "ready", bound=READY_BOUND)
+
+    def lease(self, label: Label) -> None:
+        """Labels cannot change, names can: the deadline moves into the name. Raises `DeskLost`."""
+        if self._link is None:
+            raise DeskLost(Stage.START, "the desk was not booted")
+        self._link.ask(Stage.READY, "hello", bound=1.0)
+        with engine_errors(Stage.READY):
+            self._client.rename(self.container, ownership.name(label.deadline))
 
     def explained(self, fault: DeskFault) -> DeskFault:
         """The same fault with what the machine said, and its last picture if it still gives one."""
