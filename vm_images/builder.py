@@ -18,12 +18,13 @@ from practicum.vm_images import debian, wheels
 from practicum.vm_images.context import Entry, archive, folder_entries
 from practicum.vm_images.engine import Built, Engine, Lines, StepFailed, Stopped
 from practicum.vm_images.errors import BuildFailed
-from practicum.vm_images.layers import GUEST, GUEST_DOCKERFILE, REPOSITORY, Layer, layers_of
+from practicum.vm_images.layers import GUEST, GUEST_DOCKERFILE, Layer, layers_of, tag_of
 from practicum.vm_images.manifest import PACKAGES_FILE, Manifest, packages_of, programs_of
 from practicum.vm_images.meter import Meter
 from practicum.vm_images.recipe import Recipes, standard
 
 LABEL = "practicum.digest"
+LAYER_LABEL = "practicum.layer"
 PARALLEL = 2
 TAIL_LINES = 30
 GUEST_PATH = "lib/practicum/vm_images/handsd/"
@@ -93,12 +94,16 @@ class Images:
         return manifest
 
     def stale(self, engine: Engine) -> tuple[str, ...]:
-        """Tags of ours that no present recipe gives."""
+        """Tags of ours that no present recipe gives. An image that somebody else made from one of ours
+        inherits its labels, so only the very tag that the labels name is ours."""
         present = {
             layer.tag for name in self.recipes.names() for layer in layers_of(self.recipes, name, self.guest)
         }
-        tags = (tag for built in engine.labelled(LABEL) for tag in built.tags)
-        return tuple(sorted(tag for tag in tags if tag.startswith(f"{REPOSITORY}/") and tag not in present))
+        found = {
+            tag_of(built.labels.get(LAYER_LABEL, ""), built.labels[LABEL]) for built in engine.labelled(LABEL)
+        }
+        held = {tag for built in engine.labelled(LABEL) for tag in built.tags}
+        return tuple(sorted((found & held) - present))
 
     def prune(self, engine: Engine) -> Mapping[str, bool]:
         """Remove the stale ones; False for each that a container still uses."""
@@ -164,7 +169,7 @@ class _Site:
                 context,
                 layer.tag,
                 arguments={"PARENT": parent, **debian.proxies()},
-                labels={LABEL: layer.digest, "practicum.image": layer.image},
+                labels={LABEL: layer.digest, LAYER_LABEL: layer.name},
                 lines=journal.line,
                 stop=self._stop,
             )

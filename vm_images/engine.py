@@ -44,6 +44,17 @@ class Built:
     labels: Mapping[str, str] = field(hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What the engine says of itself and of the limits its kernel gives."""
+
+    version: str
+    cgroups: str
+    memory_limit: bool
+    cpu_limit: bool
+    pids_limit: bool
+
+
 @contextmanager
 def _seam() -> Iterator[None]:
     try:
@@ -67,6 +78,17 @@ class Engine:
             client = docker.from_env(timeout=600)
             client.ping()
             return cls(client)
+
+    def host(self) -> Host:
+        with _seam():
+            info = self._client.info()
+        return Host(
+            version=str(info.get("ServerVersion", "")),
+            cgroups=str(info.get("CgroupVersion", "1")),
+            memory_limit=bool(info.get("MemoryLimit")),
+            cpu_limit=bool(info.get("CpuCfsQuota")),
+            pids_limit=bool(info.get("PidsLimit")),
+        )
 
     def find(self, tag: str) -> Built | None:
         with _seam():

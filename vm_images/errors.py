@@ -33,6 +33,7 @@ class EngineMissing(ImageError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"no Docker engine answers: {reason} (mend: scripts/setup)")
+        self.reason = reason
 
 
 class NoMirror(ImageError):

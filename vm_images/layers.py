@@ -34,7 +34,11 @@ class Layer:
 
     @property
     def tag(self) -> str:
-        return f"{REPOSITORY}/{self.name}:{self.digest[:TAG_DIGITS]}"
+        return tag_of(self.name, self.digest)
+
+
+def tag_of(layer: str, digest: str) -> str:
+    return f"{REPOSITORY}/{layer}:{digest[:TAG_DIGITS]}"
 
 
 def layers_of(recipes: Recipes, image: str, guest: Path = GUEST) -> tuple[Layer, ...]:
