@@ -1,0 +1,116 @@
+"""How far one surface strays from another: percentiles over its area, and a maximum that is searched for.
+
+The maximum is sought by subdivision: over a piece of the source the distance is at most that at its centre
+plus its radius, and at most the largest distance of its corners to one facet of the target, because the
+distance to a convex set is convex. Pieces that could exceed neither the largest distance seen nor the
+tolerance are dropped, the most suspicious of the rest are split, until none is left or the budget is spent.
+
+Sources: P. Cignoni et al., *Metro: Measuring Error on Simplified Surfaces*, Computer Graphics Forum 17(2),
+1998; M. Guthe et al., *Fast and Accurate Hausdorff Distance Calculation between Meshes*, WSCG 2005.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from practicum.verifiers.mesh.index import Index, closest_on_triangles
+from practicum.verifiers.mesh.soup import F8, Mesh, areas
+
+_BUDGET = 30_000
+_ROUND = 4096
+_MAX_CORNERS = 150_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deviation:
+    """From a source surface to a target. Percentiles weigh by area; `largest` is attained at `worst`.
+
+    No point of the source is farther than `bound`; the two differ by what the search left open.
+    """
+
+    distances: F8
+    p50: float
+    p95: float
+    p99: float
+    mean: float
+    largest: float
+    bound: float
+    worst: tuple[float, float, float]
+
+    def share_within(self, tolerance: float) -> float:
+        return float((self.distances <= tolerance).mean())
+
+
+def deviation(source: Mesh, target: Index, tolerance: float, samples: int, seed: int) -> Deviation:
+    points = sample(source, samples, seed)
+    distances = target.distance(points)
+    largest, bound, worst = _search(source, target, tolerance, points, distances)
+    p50, p95, p99 = (float(value) for value in np.percentile(distances, [50, 95, 99]))
+    mean = float(distances.mean())
+    x, y, z = (float(value) for value in worst)
+    return Deviation(distances, p50, p95, p99, mean, largest, bound, (x, y, z))
+
+
+def sample(mesh: Mesh, count: int, seed: int) -> F8:
+    """`count` points spread evenly over the area: one at random in each of `count` equal strata."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    cumulative = np.cumsum(areas(mesh.triangles))
+    if cumulative[-1] <= 0.0:
+        return np.asarray(mesh.triangles[np.arange(count) % len(mesh), 0])
+    where = (np.arange(count) + random.random(count)) * (cumulative[-1] / count)
+    facet = np.minimum(np.searchsorted(cumulative, where, side="right"), len(mesh) - 1)
+    root, v = np.sqrt(random.random((count, 1))), random.random((count, 1))
+    a, b, c = (mesh.triangles[facet, corner] for corner in range(3))
+    return np.asarray((1.0 - root) * a + root * (1.0 - v) * b + root * v * c)
+
+
+def _search(
+    source: Mesh, target: Index, tolerance: float, points: F8, distances: F8
+) -> tuple[float, float, F8]:
+    corners = np.unique(source.triangles.reshape(-1, 3), axis=0)
+    corners = corners[:: -(-len(corners) // _MAX_CORNERS)]
+    seen = np.concatenate([points, corners])
+    found = np.concatenate([distances, target.distance(corners)])
+    best = int(found.argmax())
+    largest, worst = float(found[best]), seen[best]
+    pieces, bounds, spent = source.triangles, np.full(len(source), np.inf), 0
+    while len(pieces) and spent < _BUDGET:
+        turn = np.argsort(-bounds, kind="stable")[:_ROUND]
+        rest = np.ones(len(pieces), bool)
+        rest[turn] = False
+        centre, centre_distance, upper = _bounds(pieces[turn], target)
+        spent += len(turn)
+        if (peak := int(centre_distance.argmax())) >= 0 and centre_distance[peak] > largest:
+            largest, worst = float(centre_distance[peak]), centre[peak]
+        enough = max(largest * 1.02, tolerance)
+        open_ = upper > enough
+        halves = _halved(pieces[turn][open_])
+        keep = rest & (bounds > enough)
+        pieces = np.concatenate([pieces[keep], halves])
+        bounds = np.concatenate([bounds[keep], np.repeat(upper[open_], 2)])
+    bound = max(largest * 1.02, tolerance, float(bounds.max(initial=0.0)))
+    return largest, bound, worst
+
+
+def _bounds(pieces: F8, target: Index) -> tuple[F8, F8, F8]:
+    centre = pieces.mean(axis=1)
+    closest = target.closest(centre)
+    radius = np.linalg.norm(pieces - centre[:, None], axis=2).max(axis=1)
+    facet = target.facets(closest.facet)
+    corner = [
+        np.linalg.norm(pieces[:, k] - closest_on_triangles(pieces[:, k], facet), axis=1) for k in range(3)
+    ]
+    return centre, closest.distance, np.minimum(closest.distance + radius, np.max(corner, axis=0))
+
+
+def _halved(pieces: F8) -> F8:
+    """Across the longest edge."""
+    edges = np.linalg.norm(np.roll(pieces, -1, axis=1) - pieces, axis=2)
+    first = edges.argmax(axis=1)
+    rows = np.arange(len(pieces))
+    a, b, c = (pieces[rows, (first + k) % 3] for k in range(3))
+    middle = (a + b) / 2.0
+    halves = np.stack([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)], axis=1)
+    return halves.reshape(-1, 3, 3)
