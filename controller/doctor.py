@@ -38,7 +38,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at. `mend` is empty where nothing can be done; only MISSING keeps a run from starting."""
+    """One thing looked at. `mend` is empty where nothing can be done; only MISSING keeps a run from it."""
 
     name: str
     standing: Standing

@@ -15,8 +15,8 @@ class Job:
     """One trial to work on, in the run at `root`.
 
     `task`, `agent` and `desk` are what the house calls them. `attempt` is the number this attempt must get:
-    where it no longer fits, somebody else worked on the trial meanwhile. `wall` is in seconds: the worker is
-    killed when the job takes longer.
+    where it no longer fits, somebody else worked on the trial meanwhile. `reopened` when the trial was
+    scored already. `wall` is in seconds: the worker is killed when the job takes longer.
     """
 
     root: Path
@@ -29,6 +29,7 @@ class Job:
     attempt: int
     prices: PriceTable
     wall: float
+    reopened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

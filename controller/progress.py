@@ -18,7 +18,7 @@ from practicum.controller import events
 from practicum.controller.events import Event
 from practicum.controller.outcome import Trial
 from practicum.controller.show import duration, ending_cell, money, plain, score_cell, share
-from practicum.controller.stats import wilson
+from practicum.controller.statistics.wilson import wilson
 from practicum.controller.summary import Standing, Summary
 
 Money = Callable[[], tuple[int, int | None]]

@@ -178,24 +178,24 @@ class TrialFolder:
         attempt.root.mkdir(parents=True)
         return attempt
 
-    def finish(self, result: Result) -> None:
-        """Record the result of an attempt; only for the holder of the lease.
+    def finish(self, result: Result, *, again: bool = False) -> None:
+        """Record the result of an attempt, `again` when it was graded anew; only for the holder of the lease.
 
         The trial's own result is that of its latest scored attempt, else of its latest fault: an attempt that
         was cancelled, or failed through us, takes nothing away from what was known.
         """
         attempt = self.attempt(result.attempt)
         write_json(attempt.result_path, attempt.externalise(result))
-        self._settle()
+        self._settle(again=again)
 
-    def _settle(self) -> None:
+    def _settle(self, *, again: bool = False) -> None:
         """Make the counting attempt's result the trial's; a crash may have come between the two."""
         done = [attempt.result() for attempt in self.attempts() if attempt.result_path.exists()]
         if not done:
             return
         counting = max(done, key=lambda result: (_RANK[type(result.outcome)], result.attempt))
         known = self.result()
-        if known is None or known.attempt != counting.attempt:
+        if again or known is None or known.attempt != counting.attempt:
             write_json(self.result_path, counting)
 
 

@@ -22,7 +22,10 @@ class Standing(StrEnum):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """`score`, `passed`, `ending` belong to a scored trial; `phase`, `kind`, `error` to a fault."""
+    """`score`, `passed`, `ending` belong to a scored trial; `phase`, `kind`, `error` to a fault.
+
+    `reopened` when the score replaces an earlier one.
+    """
 
     trial: Trial
     standing: Standing
@@ -33,6 +36,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     phase: Phase | None = None
     kind: FaultKind | None = None
     error: str = ""
+    reopened: bool = False
     spent: Spent = msgspec.field(default_factory=Spent)
 
 
@@ -76,6 +80,7 @@ def summarise(result: Result) -> Summary:
                 score=verdict.score,
                 passed=verdict.passed,
                 ending=ending,
+                reopened=bool(result.environment.get("reopened")),
                 spent=spent,
             )
         case Fault(phase=phase, kind=kind, error=error):

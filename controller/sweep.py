@@ -59,13 +59,16 @@ class Sweep:
     running: dict[str, Job] = field(default_factory=dict)
     draining: bool = False
     stop_at: float | None = None
+    reopened: set[str] = field(default_factory=set)
     rechecks: dict[str, int] = field(default_factory=dict)
     reaped_at: float = 0.0
 
     def go(self) -> Counts:
         """Work until nothing is due, or until told to stop. Returns how the trials of the run stand."""
         standing = summaries(self.run)
-        self.queue.extend(summary.trial for summary in standing if self.policy.due(summary))
+        due = [summary for summary in standing if self.policy.due(summary)]
+        self.queue.extend(summary.trial for summary in due)
+        self.reopened = {s.trial.id for s in due if s.standing is Standing.SCORED}
         self.tell(
             events.RunStarted(
                 run=self.record.run,
@@ -130,6 +133,7 @@ class Sweep:
             attempt=folder.next_number(),
             prices=self.prices,
             wall=(LONGEST if trial.limits.seconds is None else trial.limits.seconds) + self.allowance,
+            reopened=trial.id in self.reopened,
         )
         self.running[trial.id] = job
         self.tell(events.TrialStarted(trial=trial, attempt=job.attempt))

@@ -15,6 +15,7 @@ from practicum.agents.agent import Ending, Meter, seat
 from practicum.controller.blame import TrialFault, as_planned, closing_late, phase
 from practicum.controller.exam import Sitting
 from practicum.controller.files import now
+from practicum.controller.grading import grade
 from practicum.controller.house import House
 from practicum.controller.job import Job
 from practicum.controller.outcome import Cancelled, Outcome, Phase, Result, Scored, Spent
@@ -23,7 +24,6 @@ from practicum.infra.desk.desk import Label
 from practicum.infra.environment import Environment
 from practicum.infra.faults.inject import inject
 from practicum.tasks.spec import Instance, Task
-from practicum.verifiers import jail
 from practicum.verifiers.verdict import Verdict
 
 
@@ -47,7 +47,7 @@ class Story:
             task = self.task()
             instance = self.instance(task)
             with self.provision(task, instance) as environment:
-                ending = self.drive(task, instance, environment)
+                self.notes["ending"] = ending = self.drive(task, instance, environment)
                 self.collect(environment)
             outcome: Outcome = Scored(verdict=self.verify(task, instance), ending=ending)
         except TrialFault as error:
@@ -90,7 +90,7 @@ class Story:
 
     def verify(self, task: Task, instance: Instance) -> Verdict:
         with phase(Phase.VERIFY):
-            return jail.grade(task.verifier, self.attempt.outputs, instance.reference, instance.params)
+            return grade(task, self.attempt.outputs, instance.reference, instance.params)
 
     def record(self, outcome: Outcome) -> Result:
         times = {"started": self.started, "finished": now()}

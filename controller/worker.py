@@ -93,6 +93,7 @@ class _Shift:
                 "digest": self.job.trial.environment_digest,
                 "host": platform.node(),
                 "practicum": __version__,
+                "reopened": self.job.reopened,
             },
         )
         result = story.tell()
