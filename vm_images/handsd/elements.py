@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import gi  # type: ignore[import-not-found]  # a package of the guest
@@ -54,7 +55,8 @@ class Walk:
             return
         if element is not None:
             self.found.append(element)
-        for child in _children(node):
+        made_when_asked = states.contains(Atspi.StateType.MANAGES_DESCENDANTS)
+        for child in _cells(node) if made_when_asked else _children(node):
             self._visit(child, depth + (element is not None))
 
 
@@ -64,6 +66,26 @@ def _children(node: Any) -> list[Any]:
         return [child for index in range(count) if (child := node.get_child_at_index(index)) is not None]
     except GLib.Error:
         return []
+
+
+def _cells(table: Any) -> Iterator[Any]:
+    """The cells on the screen of a table that makes them when asked: all of a spreadsheet would stall it."""
+    corner = Atspi.CoordType.SCREEN
+    try:
+        component, grid = table.get_component_iface(), table.get_table_iface()
+        if component is None or grid is None:
+            return
+        box = component.get_extents(corner)
+        first = component.get_accessible_at_point(box.x + 2, box.y + 2, corner)
+        last = component.get_accessible_at_point(box.x + box.width - 3, box.y + box.height - 3, corner)
+        if first is None or last is None:
+            return
+        begin, end = first.get_index_in_parent(), last.get_index_in_parent()
+        for row in range(grid.get_row_at_index(begin), grid.get_row_at_index(end) + 1):
+            for column in range(grid.get_column_at_index(begin), grid.get_column_at_index(end) + 1):
+                yield grid.get_accessible_at(row, column)
+    except GLib.Error:  # the table went away while it was looked at
+        return
 
 
 def _has(node: Any, state: Any) -> bool:
