@@ -18,7 +18,9 @@ class ImageRule(StrEnum):
     """How a provider counts the tokens of a picture."""
 
     TILES = "tiles"
-    """OpenAI's 512-pixel tiles in a 768-pixel short side, the dearest published rate (2833 + 5667 a tile)."""
+    """OpenAI's 512-pixel tiles of a picture with a 768-pixel short side: 85 tokens and 170 a tile."""
+    TILES_MINI = "tiles-mini"
+    """The same for gpt-4o-mini, which counts 2,833 and 5,667."""
     PATCHES = "patches"
     """OpenAI's 32-pixel patches, at most 10,000 of them (`detail: original`), times at most 2.46."""
     AREA_750 = "area-750"
@@ -28,7 +30,7 @@ class ImageRule(StrEnum):
     CROPS_258 = "crops-258"
     """Gemini: 258 tokens a 768-pixel crop."""
     UNKNOWN = "unknown"
-    """The largest of all."""
+    """The largest of all, but for the one model that has a row of its own because of it."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,7 +70,9 @@ def image_tokens(rule: ImageRule, width: int, height: int) -> int:
     """An upper bound of the tokens of a picture of this size in pixels."""
     match rule:
         case ImageRule.TILES:
-            return _tiles(width, height)
+            return 85 + 170 * _tiles(width, height)
+        case ImageRule.TILES_MINI:
+            return 2833 + 5667 * _tiles(width, height)
         case ImageRule.PATCHES:
             patches = min(math.ceil(width / 32) * math.ceil(height / 32), 10_000)
             return math.ceil(patches * 2.46)
@@ -79,11 +83,11 @@ def image_tokens(rule: ImageRule, width: int, height: int) -> int:
         case ImageRule.CROPS_258:
             return 258 * math.ceil(width / 384) * math.ceil(height / 384)
         case ImageRule.UNKNOWN:
-            known = (each for each in ImageRule if each is not ImageRule.UNKNOWN)
+            known = set(ImageRule) - {ImageRule.UNKNOWN, ImageRule.TILES_MINI}
             return max(image_tokens(each, width, height) for each in known)
 
 
 def _tiles(width: int, height: int) -> int:
     scale = min(1.0, 2048 / max(width, height))
     scale = min(scale, 768 / max(1.0, min(width, height) * scale) * scale)
-    return 2833 + 5667 * math.ceil(width * scale / 512) * math.ceil(height * scale / 512)
+    return math.ceil(width * scale / 512) * math.ceil(height * scale / 512)

@@ -49,7 +49,7 @@ from practicum.infra.environment import Tool, ToolCall
 PAUSE = 3.0
 """Seconds of a bare `WAIT`."""
 
-_BLOCK = re.compile(r"```[a-zA-Z]*\n?(.*?)```", re.DOTALL)
+_BLOCK = re.compile(r"```(?:[a-zA-Z]+\n)?(.*?)```", re.DOTALL)
 _IMPORTS = frozenset({"pyautogui", "time", "computer"})
 _CLICKS = {
     "click": ("left", 1),
