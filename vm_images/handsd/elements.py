@@ -83,7 +83,8 @@ def _cells(table: Any) -> Iterator[Any]:
         begin, end = first.get_index_in_parent(), last.get_index_in_parent()
         for row in range(grid.get_row_at_index(begin), grid.get_row_at_index(end) + 1):
             for column in range(grid.get_column_at_index(begin), grid.get_column_at_index(end) + 1):
-                yield grid.get_accessible_at(row, column)
+                if (cell := grid.get_accessible_at(row, column)) is not None:
+                    yield cell
     except GLib.Error:  # the table went away while it was looked at
         return
 
