@@ -19,7 +19,7 @@ from typing import Protocol, Self
 
 from practicum.controller.job import Answer, Broken, Job
 from practicum.controller.outcome import Fault, FaultKind, Phase
-from practicum.controller.worker import serve
+from practicum.controller.worker import serve, work
 
 _JOIN = 5.0
 
@@ -50,6 +50,32 @@ class Engine(Protocol):
     def close(self) -> Sequence[Ended]:
         """Kill what still runs and let go of everything."""
         ...
+
+
+class Inline:
+    """Runs each job at once in this very process: for debuggers and tests. It cannot kill what hangs."""
+
+    def __init__(self) -> None:
+        self._ended: list[Ended] = []
+
+    def free(self) -> int:
+        return 0 if self._ended else 1
+
+    def start(self, job: Job) -> None:
+        ours, theirs = multiprocessing.Pipe()
+        with ours, theirs:
+            self._ended.append(Ended(job, work(job, theirs)))
+
+    def wait(self, seconds: float) -> Sequence[Ended]:
+        del seconds
+        ended, self._ended = self._ended, []
+        return ended
+
+    def stop(self) -> None:
+        """What was started has ended already."""
+
+    def close(self) -> Sequence[Ended]:
+        return self.wait(0.0)
 
 
 @dataclass(slots=True)

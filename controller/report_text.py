@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
-from practicum.controller.report import Report, Row
+from practicum.controller.report import Report, Row, Versus
 from practicum.controller.show import duration, money, plain, share
 from practicum.controller.statistics.intervals import Estimate
 from practicum.controller.summary import Counts
@@ -57,7 +57,7 @@ def rates_table(rows: Iterable[Row]) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("part", "agent"):
         table.add_column(name, overflow="fold")
-    for name in ("scored", "tasks", "passed", "interval", "score", "interval", "dollars", "time", "GUI"):
+    for name in ("scored", "tasks", "passed", "mean score", "dollars", "time", "GUI"):
         table.add_column(name, justify="right")
     for row in rows:
         unknown = f" + {row.unknown_costs} unknown" if row.unknown_costs else ""
@@ -66,8 +66,8 @@ def rates_table(rows: Iterable[Row]) -> Table:
             plain(row.agent),
             f"{row.counts['scored']}/{row.counts['planned']}",
             str(row.passed.tasks if row.passed else 0),
-            *estimate_cells(row.passed),
-            *estimate_cells(row.score),
+            estimate_cell(row.passed),
+            estimate_cell(row.score),
             money(row.nano_dollars) + unknown,
             duration(row.seconds),
             share(row.gui_share),
@@ -75,11 +75,12 @@ def rates_table(rows: Iterable[Row]) -> Table:
     return table
 
 
-def estimate_cells(estimate: Estimate | None) -> tuple[str, str]:
+def estimate_cell(estimate: Estimate | None) -> str:
+    """`50.0 % (28–72)`: never a bare mean."""
     if estimate is None:
-        return "–", "–"
+        return "–"
     interval = estimate.interval
-    return share(estimate.mean), f"{100 * interval.low:.0f} – {100 * interval.high:.0f}"
+    return f"{share(estimate.mean)} ({100 * interval.low:.0f}–{100 * interval.high:.0f})"
 
 
 def _render_repeats(report: Report, out: Console) -> None:
@@ -109,7 +110,7 @@ def _render_versus(report: Report, out: Console) -> None:
     columns = ("pair", "measure", "difference", "95 % interval", "p", "adjusted p", "detectable", "questions")
     for name in columns:
         table.add_column(name, justify="left" if name in ("pair", "measure") else "right")
-    for versus in report.versus:
+    for versus in _telling(report.versus):
         found = versus.comparison
         table.add_row(
             f"{plain(versus.first)} − {plain(versus.second)}",
@@ -123,6 +124,14 @@ def _render_versus(report: Report, out: Console) -> None:
         )
     out.print("\n[bold]Agents compared on the same questions[/bold] (points; detectable with 80 % power)")
     out.print(table)
+
+
+def _telling(versus: Sequence[Versus]) -> Iterable[Versus]:
+    """Scores are compared only where they say something else than passing does."""
+    effects = {(one.first, one.second): one.comparison.effect for one in versus if one.measure == "pass"}
+    for one in versus:
+        if one.measure == "pass" or one.comparison.effect != effects.get((one.first, one.second)):
+            yield one
 
 
 def _trivial(rows: Iterable[Row]) -> bool:

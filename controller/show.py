@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 import msgspec
@@ -20,8 +21,13 @@ _STYLES = {
 }
 
 
+WIDE = 160
+"""Columns where there is no terminal to fit."""
+
+
 def console(*, stderr: bool = False) -> Console:
-    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else WIDE)
 
 
 def encode(value: object) -> str:
