@@ -19,23 +19,14 @@ import psutil
 
 import practicum
 from practicum.verifiers.errors import JailUnavailable
+from practicum.verifiers.jail import walls
 from practicum.verifiers.jail.limits import JailLimits, Resource
 from practicum.verifiers.jail.protocol import OUTPUTS, READY, REFERENCE, Request
 
-_MEND = "apt-get install bubblewrap"
 _MEND_NAMESPACES = (
     "sysctl -w kernel.unprivileged_userns_clone=1, or run as root outside a restricted container"
 )
 _WATCH_SECONDS = 0.1
-_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
-_CONFIGURATION = (
-    "/etc/ld.so.cache",
-    "/etc/alternatives",
-    "/etc/fonts",
-    "/etc/libreoffice",
-    "/var/cache/fontconfig",
-    "/var/lib/libreoffice",
-)
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/tmp",
@@ -70,7 +61,7 @@ def run(
     """Raises `JailUnavailable` where bubblewrap is missing or may not make namespaces."""
     bwrap = shutil.which("bwrap")
     if bwrap is None:
-        raise JailUnavailable("bubblewrap is not installed", mend=_MEND)
+        raise JailUnavailable("bubblewrap is not installed", mend=walls.MEND)
     receive, send = os.pipe()
     try:
         argv = [bwrap, *_walls(outputs, reference, limits, search_path), *_python(send)]
@@ -90,24 +81,12 @@ def run(
 
 
 def _walls(outputs: Path, reference: Path, limits: JailLimits, search_path: tuple[Path, ...]) -> list[str]:
-    argv = ["--unshare-user", "--unshare-all", "--disable-userns", "--uid", "65534", "--gid", "65534"]
-    argv += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv", "--hostname", "jail"]
-    for name, value in (_ENVIRONMENT | {"PYTHONPATH": str(_package().parent)}).items():
-        argv += ["--setenv", name, value]
-    argv += ["--ro-bind", "/usr", "/usr"]
-    for name in _SYSTEM:
-        path = Path(name)
-        if path.is_symlink():
-            argv += ["--symlink", str(path.readlink()), name]
-        elif path.is_dir():
-            argv += ["--ro-bind", name, name]
-    for name in _CONFIGURATION:
-        argv += ["--ro-bind-try", name, name]
-    argv += ["--proc", "/proc", "--dev", "/dev", "--size", str(limits.scratch), "--tmpfs", "/tmp"]
+    argv = [*walls.base(_ENVIRONMENT | {"PYTHONPATH": str(_package().parent)}), "--hostname", "jail"]
+    argv += ["--size", str(limits.scratch), "--tmpfs", "/tmp"]
     for path in _python_paths() + sorted(item.resolve() for item in search_path):
         argv += ["--ro-bind", str(path), str(path)]
     argv += ["--ro-bind", str(outputs.resolve()), OUTPUTS, "--ro-bind", str(reference.resolve()), REFERENCE]
-    return [*argv, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
+    return [*argv, *walls.SEAL]
 
 
 def _python(report_fd: int) -> list[str]:

@@ -112,10 +112,13 @@ def judge(candidate: Solid, reference: Solid, spec: MeshSpec, stock: Solid | Non
     if factor := rescaled_by(candidate.mesh, reference.mesh):
         checks.append(
             check(
-                "not rescaled", False, expected="the reference's size", found=f"{factor:g} times as large",
+                "not rescaled",
+                False,
+                expected="the reference's size",
+                found=f"{factor:g} times as large",
                 reason=f"every length is {factor:g} times the reference's: wrong unit",
             ).as_gate()
-        )  # fmt: skip
+        )
         return Verdict(tuple(checks))
     compared = compare(candidate, reference, spec)
     base = compare(stock, reference, spec).closeness if stock else 0.0
@@ -139,9 +142,12 @@ def _hold_probes(reference: Solid, spec: MeshSpec) -> None:
 
 def _beats_stock(gained: float, margin: float) -> Check:
     return check(
-        "beats the stock", gained >= margin, expected=f"≥ {margin:g} of the way from stock to reference",
-        found=f"{gained:.3f}", reason="no nearer to the reference than the part before the work",
-    ).as_gate()  # fmt: skip
+        "beats the stock",
+        gained >= margin,
+        expected=f"≥ {margin:g} of the way from stock to reference",
+        found=f"{gained:.3f}",
+        reason="no nearer to the reference than the part before the work",
+    ).as_gate()
 
 
 def _surface(compared: Comparison, gained: float, spec: MeshSpec) -> Check:
