@@ -167,7 +167,7 @@ def first_bearable(pieces: Sequence[Piece], cases: Sequence[Logger]) -> Hanging:
 def set_up(
     me: Worker, *, loggers: bool = True, ahead: bool = True, dose: bool = True, reports: bool = True
 ) -> None:
-    """`loggers` reads the real climate, `dose` counts the light an object had before, `reports` writes them."""
+    """`loggers` reads the real climate, `dose` counts the light of before, `reports` writes them."""
     pieces, cases, days = me.ask(list_pieces), me.ask(list_cases), int(me.facts["days"])
     climate = [Logger(case.id, case.humidity, case.light) for case in cases]
     if loggers:
@@ -201,7 +201,7 @@ def generate(rng: Random) -> Setup:
         150_000 + bright * hours,
         mild * hours + had + 900,
         dim * hours + had + 500,
-        mild * hours + 700,
+        mild * hours + 9000,
     ]
     doses = [had, had, had, 0]
     pieces = [
