@@ -47,9 +47,12 @@ class Signature:
 
 
 class WorldTool:
-    """One function `(World or View, **arguments) -> rows` behind the tool interface."""
+    """One function `(World or View, **arguments) -> rows` behind the tool interface.
 
-    __slots__ = ("access", "function", "lists", "name", "read", "returns", "spec")
+    `record_schema` is the JSON schema of its record, or of one item where it lists.
+    """
+
+    __slots__ = ("access", "function", "lists", "name", "read", "record_schema", "returns", "spec")
 
     def __init__(self, function: Function, access: Access) -> None:
         self.name = function.__name__
@@ -58,7 +61,8 @@ class WorldTool:
         self.returns: Any = get_type_hints(function, include_extras=True)["return"]
         self.lists = get_origin(self.returns) is list
         parameters = list(inspect.signature(function).parameters.values())
-        _require_complete(self.name, self.return_schema())
+        self.record_schema = inlined(self.returns.__args__[0] if self.lists else self.returns)
+        _require_complete(self.name, self.record_schema)
         signature = Signature(function, parameters[1:])
         self.read = signature.read
         self.spec = Tool(self.name, f"{signature.summary} {self._promise()}", signature.schema)
@@ -70,12 +74,8 @@ class WorldTool:
             return {"revision": revision, "total": len(plain), "items": plain}
         return {"revision": revision, "record": plain}
 
-    def return_schema(self) -> dict[str, Any]:
-        """JSON schema of one record, or of one item where the tool lists."""
-        return inlined(self.returns.__args__[0] if self.lists else self.returns)
-
     def _promise(self) -> str:
-        shape = describe(self.return_schema())
+        shape = describe(self.record_schema)
         if self.lists:
             return (
                 f"Returns `total` (how many there are) and `items`, each {shape}; nothing is ever left out."

@@ -36,6 +36,9 @@ class Industry(StrEnum):
     TRANSPORT = "Transportation & Logistics"
 
 
+_NONSENSE = (ArithmeticError, LookupError, ValueError, StopIteration)
+"""What a plan runs into that takes a degraded answer for the whole truth."""
+
 Plan = Callable[[Worker], None]
 
 
@@ -112,6 +115,10 @@ class Scenario:
             (plan or self.plan)(worker)
         except (Stuck, NotAllowed) as stop:
             return str(stop)
+        except _NONSENSE as error:
+            if habits.complete:
+                raise
+            return f"lost over what it read: {error!r}"
         return None
 
     def operations(self, setup: Setup) -> tuple[Operation, ...]:

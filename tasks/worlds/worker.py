@@ -136,7 +136,7 @@ class Worker:
                 return None
             self._revision = data["revision"]
         else:
-            schema = tool.return_schema()["properties"]
+            schema = tool.record_schema["properties"]
             content = [_filled(row, schema) for row in content] if tool.lists else _filled(content, schema)
         try:
             return msgspec.convert(content, tool.returns)

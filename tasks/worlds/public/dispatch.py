@@ -119,7 +119,8 @@ def send(world: World, incident: str, crew: str) -> Incident:
 def driving(start: str, end: str, roads: Sequence[Road]) -> int:
     if start == end:
         return 4
-    return next(road.minutes for road in roads if {road.start, road.end} == {start, end})
+    by_ends = {frozenset((road.start, road.end)): road.minutes for road in roads}
+    return by_ends[frozenset((start, end))]
 
 
 def skill_suffices(world: View) -> str | None:
