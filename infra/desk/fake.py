@@ -166,6 +166,8 @@ class FakeDesk:
         return self._sandbox
 
     def _check(self) -> None:
+        if not self._folder.is_dir():
+            raise DeskLost(Stage.WORK, "taken away by a reaper")
         limit = self._script.lost_after
         if limit is not None and self._acted >= limit:
             raise DeskLost(Stage.WORK, f"scripted to be lost after {limit} actions")
@@ -205,7 +207,7 @@ class FakeDesks:
             yield desk
         finally:
             desk.close()
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)  # a reaper may have been here
 
     def held(self) -> tuple[Label, ...]:
         return tuple(tenancy.label for _, tenancy in self._tenancies())

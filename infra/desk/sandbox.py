@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -15,6 +16,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -65,8 +67,9 @@ class Sandbox:
     ) -> Completed:
         """One command to its end or its timeout. Raises `Unsupported`, and `DeskFault` once closed."""
         started = time.monotonic()
+        mark = f"PRACTICUM_COMMAND={secrets.token_hex(8)}"
         process = subprocess.Popen(
-            [*self._enter(account), "env", "-i", f"--chdir={cwd}", *_assignments(env), *argv],
+            [*self._enter(account), "env", "-i", f"--chdir={cwd}", mark, *_assignments(env), *argv],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -77,7 +80,7 @@ class Sandbox:
         pipe = cast(IO[bytes], process.stdin)
         feeder = threading.Thread(target=_feed, args=(pipe, stdin), daemon=True)
         feeder.start()
-        timed_out = not _wait(process, timeout)
+        timed_out = not _wait(process, timeout, mark)
         feeder.join(_PIPE_GRACE)
         stdout, stderr = out.result(_PIPE_GRACE), err.result(_PIPE_GRACE)
         return Completed(
@@ -144,24 +147,32 @@ def _assignments(env: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in {**base, **env}.items()]
 
 
-def _kill_tree(pid: int) -> None:
+def _kill_marked(mark: str) -> None:
+    """Kill all that carry the command's mark in their environment, until nobody is left to make more."""
+    name, _, value = mark.partition("=")
+    while family := [
+        process for process in psutil.process_iter() if _environment(process).get(name) == value
+    ]:
+        for process in family:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(family, timeout=1.0)
+
+
+def _environment(process: psutil.Process) -> dict[str, str]:
     try:
-        family = [*psutil.Process(pid).children(recursive=True), psutil.Process(pid)]
-    except psutil.NoSuchProcess:
-        return
-    for process in family:
-        try:
-            process.kill()
-        except psutil.NoSuchProcess:
-            continue
+        return process.environ() if process.status() != psutil.STATUS_ZOMBIE else {}
+    except (psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+        return {}
 
 
-def _wait(process: subprocess.Popen[bytes], timeout: float) -> bool:
+def _wait(process: subprocess.Popen[bytes], timeout: float, mark: str) -> bool:
     """True when it ended by itself; otherwise its tree is killed and reaped."""
     try:
         process.wait(timeout)
     except subprocess.TimeoutExpired:
-        _kill_tree(process.pid)
+        _kill_marked(mark)
+        process.kill()
         process.wait()
         return False
     return True

@@ -40,7 +40,7 @@ class Link:
         self._lock = threading.Lock()
         self._number = 0
         self._waiting: dict[int, SimpleQueue[Message | None]] = {}
-        self._closed = False
+        self._ended = False
         self._reader = threading.Thread(target=self._read, daemon=True, name="desk-link")
         self._reader.start()
 
@@ -65,6 +65,8 @@ class Link:
             self._number += 1
             number = self._number
             self._waiting[number] = answers
+            if self._ended:
+                answers.put(None)
         request = Message({"id": number, "op": op, "bound": bound, **fields}, blob)
         try:
             self._send(stage, request)
@@ -79,7 +81,6 @@ class Link:
                 del self._waiting[number]
 
     def close(self) -> None:
-        self._closed = True
         self._transport.close()
         self._reader.join()
 
@@ -124,6 +125,7 @@ class Link:
                     waiting.put(answer)
         except (OSError, EOFError, ProtocolError, ValueError):
             with self._lock:
+                self._ended = True
                 for waiting in self._waiting.values():
                     waiting.put(None)
 

@@ -75,6 +75,7 @@ class ExecStream:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._file.close()
         self._raw.close()
+        self._socket.close()
 
     def log(self) -> str:
         return "".join(self._log)

@@ -8,6 +8,7 @@ size of any one file. The size of all files together is closed only where the st
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ import docker
 import docker.errors
 import msgspec
 
-from practicum.infra.desk.container import engine, ownership
+from practicum.infra.desk import ownership
+from practicum.infra.desk.container import engine
 from practicum.infra.desk.container.engine import ExecStream, engine_errors
 from practicum.infra.desk.desk import Capability, Desk, DeskSpec, Label, Network, Settle
 from practicum.infra.desk.guest import CAPABILITIES, GuestDesk
@@ -51,7 +53,9 @@ class ContainerDesks:
 
     @cached_property
     def client(self) -> docker.APIClient:
-        return engine.connect()
+        client = engine.connect()
+        weakref.finalize(self, client.close)
+        return client
 
     def capabilities(self, spec: DeskSpec) -> frozenset[Capability]:
         """Raises `Unsupported` for a network that containers are not given."""

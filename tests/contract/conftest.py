@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from practicum.infra.desk.container import ContainerDesks
+from practicum.infra.desk.desk import Desk, DeskProvider, DeskSpec, Label
+from practicum.infra.desk.fake import FakeDesks
+from practicum.infra.desk.pool import Pool
+
+KINDS = [
+    "fake",
+    pytest.param("container", marks=pytest.mark.docker),
+    pytest.param("pool", marks=pytest.mark.docker),
+]
+SPEC = DeskSpec("base", width=1024, height=640)
+
+Labels = Callable[[], Label]
+
+
+def _label() -> Label:
+    return Label("contract", f"trial-{time.monotonic_ns()}", time.time() + 600)
+
+
+@pytest.fixture
+def label() -> Labels:
+    """Makes a new label at each call."""
+    return _label
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def provider(request: pytest.FixtureRequest) -> Iterator[DeskProvider]:
+    """Every kind of desk there is."""
+    if request.param == "fake":
+        yield FakeDesks()
+    elif request.param == "container":
+        yield ContainerDesks()
+    else:
+        with Pool(ContainerDesks(), size=1) as pool:
+            yield pool
+
+
+@pytest.fixture
+def spec() -> DeskSpec:
+    return SPEC
+
+
+@pytest.fixture(scope="module")
+def desk(provider: DeskProvider) -> Iterator[Desk]:
+    """One desk for the tests that leave it usable."""
+    with provider.open(SPEC, _label()) as opened:
+        yield opened
