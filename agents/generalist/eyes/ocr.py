@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import ImageOps
+from scipy import ndimage
 
 from practicum.agents.generalist.eyes.picture import Picture, decode
 from practicum.agents.generalist.layers import Touch
@@ -12,6 +18,9 @@ from practicum.infra.desk.desk import Element, Frame
 
 _ENLARGE = 2
 """Tesseract wants letters of some 20 pixels and more; screens have them at 10 to 14."""
+
+_DARK = 140
+"""Grey level under which a plate is dark."""
 
 
 class OcrMarker:
@@ -22,15 +31,23 @@ class OcrMarker:
 
 
 def read_lines(picture: Picture, *, confidence: float = 40.0) -> tuple[Element, ...]:
-    """The lines of words in reading order, boxes in the picture's pixels; role `text`.
+    """The lines of words, then those on dark plates such as buttons; boxes in the picture's pixels; role
+    `text`.
 
     Words further apart than twice the line's height belong to different elements. `confidence` is
     Tesseract's, 0 to 100. Raises `ImportError` where the extra is not installed.
     """
     grey = picture.convert("L")
-    large = grey.resize((grey.width * _ENLARGE, grey.height * _ENLARGE))
+    lines = list(_read(grey, confidence))
+    for left, top, right, bottom in _plates(np.asarray(grey)):
+        plate = ImageOps.invert(grey.crop((left, top, right, bottom)))
+        lines.extend(_moved(line, left, top) for line in _read(plate, confidence))
+    return tuple(lines)
+
+
+def _read(grey: Picture, confidence: float) -> tuple[Element, ...]:
     api = _engine()
-    api.SetImage(large)
+    api.SetImage(grey.resize((grey.width * _ENLARGE, grey.height * _ENLARGE)))
     api.SetSourceResolution(192)
     api.Recognize()
     lines: list[list[Element]] = []
@@ -39,6 +56,23 @@ def read_lines(picture: Picture, *, confidence: float = 40.0) -> tuple[Element, 
             lines.append([])
         lines[-1].append(word)
     return tuple(_joined(line) for line in lines)
+
+
+def _plates(grey: NDArray[np.uint8]) -> Iterator[tuple[int, int, int, int]]:
+    """Filled dark boxes of a button's size as (left, top, right, bottom), without their borders.
+
+    One threshold for a whole screen loses light words on them.
+    """
+    dark = ndimage.binary_opening(grey < _DARK, np.ones((5, 5), dtype=bool))
+    labels, _ = ndimage.label(ndimage.binary_closing(dark, np.ones((3, 15), dtype=bool)))
+    for rows, columns in ndimage.find_objects(labels):
+        height, width = rows.stop - rows.start, columns.stop - columns.start
+        if 16 <= height <= 80 and 30 <= width <= 600 and dark[rows, columns].mean() > 0.5:
+            yield columns.start + 2, rows.start + 2, columns.stop - 2, rows.stop - 2
+
+
+def _moved(line: Element, left: int, top: int) -> Element:
+    return replace(line, x=line.x + left, y=line.y + top)
 
 
 @functools.cache
