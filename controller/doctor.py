@@ -49,21 +49,26 @@ class Finding:
 def examine(images: Images) -> Iterator[Finding]:
     """Every finding, as it comes."""
     yield python(sys.version_info[:3])
-    try:
-        engine = Engine.connect()
-    except EngineMissing as error:
-        yield Finding("docker", Standing.MISSING, f"No Docker engine answers: {error.reason}.", SETUP)
-    else:
-        host = engine.host()
-        yield docker(host)
-        yield limits(host)
-        yield built(images, engine)
+    yield from _engine(images)
     yield bubblewrap()
     yield libreoffice(shutil.which)
     yield disk(images.cache)
     yield memory(psutil.virtual_memory().total)
     yield qemu()
     yield browser(shutil.which)
+
+
+def _engine(images: Images) -> Iterator[Finding]:
+    try:
+        engine = Engine.connect()
+    except EngineMissing as error:
+        yield Finding("docker", Standing.MISSING, f"No Docker engine answers: {error.reason}.", SETUP)
+        return
+    with engine:
+        host = engine.host()
+        yield docker(host)
+        yield limits(host)
+        yield built(images, engine)
 
 
 def well(findings: list[Finding]) -> bool:

@@ -18,7 +18,7 @@ from practicum.vm_images import debian, wheels
 from practicum.vm_images.context import Entry, archive, folder_entries
 from practicum.vm_images.engine import Built, Engine, Lines, StepFailed, Stopped
 from practicum.vm_images.errors import BuildFailed
-from practicum.vm_images.layers import GUEST, GUEST_DOCKERFILE, Layer, layers_of, tag_of
+from practicum.vm_images.layers import GUEST, GUEST_DOCKERFILE, REPOSITORY, Layer, layers_of, tag_of
 from practicum.vm_images.manifest import PACKAGES_FILE, Manifest, packages_of, programs_of
 from practicum.vm_images.meter import Meter
 from practicum.vm_images.recipe import Recipes, standard
@@ -54,6 +54,12 @@ class Images:
     recipes: Recipes = field(default_factory=standard)
     guest: Path = GUEST
     cache: Path = field(default_factory=lambda: user_cache_path("practicum") / "images")
+    repository: str = REPOSITORY
+    """The first part of every tag; whoever builds from other recipes takes another one."""
+
+    def layers(self, name: str) -> tuple[Layer, ...]:
+        """In building order, the image itself last. Raises `UnknownImage`."""
+        return layers_of(self.recipes, name, self.guest, self.repository)
 
     def digest(self, name: str) -> str:
         """Hex SHA-256 of the recipe, its parents and the guest program. Raises `UnknownImage`."""
@@ -61,21 +67,21 @@ class Images:
 
     def reference(self, name: str) -> str:
         """The tag under which the engine holds the image of the present recipe, built or not."""
-        return layers_of(self.recipes, name, self.guest)[-1].tag
+        return self.layers(name)[-1].tag
 
     def find(self, name: str, engine: Engine) -> Built | None:
         return engine.find(self.reference(name))
 
     def build(self, names: Sequence[str], engine: Engine, report: Report = _silent) -> Mapping[str, Manifest]:
         """Build what is missing for these images. Raises `BuildFailed`, `NoMirror` or `EngineMissing`."""
-        wanted = {name: layers_of(self.recipes, name, self.guest) for name in names}
+        wanted = {name: self.layers(name) for name in names}
         with _Site(self, engine, report) as site:
             site.raise_all({layer.tag: layer for layers in wanted.values() for layer in layers})
         return {name: self._read_manifest(layers[-1], engine) for name, layers in wanted.items()}
 
     def manifest(self, name: str, engine: Engine) -> Manifest | None:
         """What is in the built image; None while it is not built."""
-        image = layers_of(self.recipes, name, self.guest)[-1]
+        image = self.layers(name)[-1]
         return self._read_manifest(image, engine) if engine.find(image.tag) else None
 
     def _read_manifest(self, layer: Layer, engine: Engine) -> Manifest:
@@ -96,14 +102,14 @@ class Images:
     def stale(self, engine: Engine) -> tuple[str, ...]:
         """Tags of ours that no present recipe gives. An image that somebody else made from one of ours
         inherits its labels, so only the very tag that the labels name is ours."""
-        present = {
-            layer.tag for name in self.recipes.names() for layer in layers_of(self.recipes, name, self.guest)
+        present = {layer.tag for name in self.recipes.names() for layer in self.layers(name)}
+        labelled = engine.labelled(LABEL)
+        named = {
+            tag_of(self.repository, built.labels.get(LAYER_LABEL, ""), built.labels[LABEL])
+            for built in labelled
         }
-        found = {
-            tag_of(built.labels.get(LAYER_LABEL, ""), built.labels[LABEL]) for built in engine.labelled(LABEL)
-        }
-        held = {tag for built in engine.labelled(LABEL) for tag in built.tags}
-        return tuple(sorted((found & held) - present))
+        held = {tag for built in labelled for tag in built.tags}
+        return tuple(sorted((named & held) - present))
 
     def prune(self, engine: Engine) -> Mapping[str, bool]:
         """Remove the stale ones; False for each that a container still uses."""

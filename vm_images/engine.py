@@ -6,6 +6,7 @@ stream of lines needs no client program and is the same on every engine version.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -15,13 +16,14 @@ from typing import IO, Any
 
 import docker
 import requests
-from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.errors import APIError, DockerException, ImageNotFound
 
 from practicum.vm_images.errors import EngineMissing, ImageError
 
 Lines = Callable[[str], None]
 """Is told each line of a log as it comes."""
 
+_SILENCE_SECONDS = 600
 PULL_SECONDS = 8
 """How long a registry may be silent before it counts as out of reach."""
 
@@ -66,7 +68,7 @@ def _seam() -> Iterator[None]:
 
 
 class Engine:
-    """One connection; safe to share between threads that each use it for one call at a time."""
+    """One connection, closed by its `with` block; threads may share it."""
 
     def __init__(self, client: docker.DockerClient) -> None:
         self._client = client
@@ -75,9 +77,22 @@ class Engine:
     def connect(cls) -> Engine:
         """The engine the environment names (`DOCKER_HOST`), else the local one. Raises `EngineMissing`."""
         with _seam():
-            client = docker.from_env(timeout=600)
-            client.ping()
+            client = docker.from_env(timeout=_SILENCE_SECONDS)
+            try:
+                client.ping()
+            except (DockerException, requests.RequestException):
+                client.close()
+                raise
             return cls(client)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._client.close()
 
     def host(self) -> Host:
         with _seam():
@@ -105,11 +120,11 @@ class Engine:
     def pull(self, repository: str, tag: str) -> bool:
         """Whether a registry gave the image; False where none answers in time."""
         try:
-            impatient = docker.from_env(timeout=PULL_SECONDS)
-            for line in impatient.api.pull(repository, tag, stream=True, decode=True):
-                if "error" in line:
-                    return False
-        except (APIError, NotFound, requests.RequestException):
+            with closing(docker.from_env(timeout=PULL_SECONDS)) as impatient:
+                for line in impatient.api.pull(repository, tag, stream=True, decode=True):
+                    if "error" in line:
+                        return False
+        except (APIError, requests.RequestException):
             return False
         return self.find(f"{repository}:{tag}") is not None
 
@@ -129,23 +144,37 @@ class Engine:
         stop: threading.Event,
     ) -> None:
         """Build a tar context on the host's network. Raises `StepFailed`, or `Stopped` once `stop` is set."""
-        with _seam():
-            stream = self._client.api.build(
-                fileobj=context,
-                custom_context=True,
-                tag=tag,
-                buildargs=dict(arguments),
-                labels=dict(labels),
-                network_mode="host",
-                rm=True,
-                forcerm=True,
-                decode=True,
-            )
-            with closing(stream):
-                for event in stream:
-                    if stop.is_set():
-                        raise Stopped(f"{tag}: stopped")
-                    _pass_on(event, lines)
+        question = {
+            "t": tag,
+            "buildargs": json.dumps(dict(arguments)),
+            "labels": json.dumps(dict(labels)),
+            "networkmode": "host",
+            "rm": "true",
+            "forcerm": "true",
+        }
+        with _seam(), self._post("/build", question, context) as answer:
+            for line in answer.iter_lines():
+                if stop.is_set():
+                    raise Stopped(f"{tag}: stopped")
+                if line:
+                    _pass_on(json.loads(line), lines)
+
+    @contextmanager
+    def _post(self, path: str, question: Mapping[str, str], body: IO[bytes]) -> Iterator[requests.Response]:
+        """The package's own streams stay open when they are left early, and the engine then builds on; an
+        answer that is closed makes it stop."""
+        api = self._client.api
+        with api.post(
+            f"{api.base_url}/v{api.api_version}{path}",
+            params=question,
+            data=body,
+            headers={"Content-Type": "application/x-tar"},
+            stream=True,
+            timeout=_SILENCE_SECONDS,
+        ) as answer:
+            if not answer.ok:
+                raise StepFailed(answer.text.strip())
+            yield answer
 
     def output(self, tag: str, argv: Sequence[str]) -> str:
         """What a command prints in a fresh container without network."""

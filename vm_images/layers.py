@@ -31,27 +31,29 @@ class Layer:
     digest: str
     parent: str
     recipe: Recipe | None
+    repository: str
 
     @property
     def tag(self) -> str:
-        return tag_of(self.name, self.digest)
+        return tag_of(self.repository, self.name, self.digest)
 
 
-def tag_of(layer: str, digest: str) -> str:
-    return f"{REPOSITORY}/{layer}:{digest[:TAG_DIGITS]}"
+def tag_of(repository: str, layer: str, digest: str) -> str:
+    return f"{repository}/{layer}:{digest[:TAG_DIGITS]}"
 
 
-def layers_of(recipes: Recipes, image: str, guest: Path = GUEST) -> tuple[Layer, ...]:
+def layers_of(
+    recipes: Recipes, image: str, guest: Path = GUEST, repository: str = REPOSITORY
+) -> tuple[Layer, ...]:
     """All layers of one image, in building order. Raises `UnknownImage`."""
-    line = list(_program_layers(recipes, image))
-    digest = recipes.digest(image, guest)
-    return (*line, Layer(image, image, digest, line[-1].tag, None))
+    line = list(_program_layers(recipes, image, repository))
+    return (*line, Layer(image, image, recipes.digest(image, guest), line[-1].tag, None, repository))
 
 
-def _program_layers(recipes: Recipes, image: str) -> Iterator[Layer]:
+def _program_layers(recipes: Recipes, image: str, repository: str) -> Iterator[Layer]:
     parent = ""
     for recipe in recipes.lineage(image):
         name = recipe.name if recipe.name == ROOT else f"{recipe.name}-apps"
-        layer = Layer(recipe.name, name, recipes.layer_digest(recipe.name), parent, recipe)
+        layer = Layer(recipe.name, name, recipes.layer_digest(recipe.name), parent, recipe, repository)
         yield layer
         parent = layer.tag

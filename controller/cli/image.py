@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -35,8 +36,9 @@ _LINE_WIDTH = 60
 @app.command("list")
 def list_(as_json: JSON = False) -> None:
     """List images, what they offer, and whether they are built."""
-    images, engine = Images(), _engine_if_any()
-    rows = [_row(name, images, engine) for name in images.recipes.names()]
+    images = Images()
+    with _engine_if_any() as engine:
+        rows = [_row(name, images, engine) for name in images.recipes.names()]
     if as_json:
         typer.echo(encode({"images": rows}))
         return
@@ -52,13 +54,12 @@ def build(names: Names = None, as_json: JSON = False) -> None:
     """Build images that their recipes no longer match; the others are left as they are."""
     images = Images()
     wanted = _chosen(names, images)
-    engine = Engine.connect()
-    screen = console(stderr=True)
-    if any(images.find(name, engine) is None for name in wanted):
-        with _Bars(screen) as bars:
-            manifests = images.build(wanted, engine, bars.report)
-    else:
-        manifests = images.build(wanted, engine)
+    with Engine.connect() as engine:
+        if all(images.find(name, engine) for name in wanted):
+            manifests = images.build(wanted, engine)
+        else:
+            with _Bars(console(stderr=True)) as bars:
+                manifests = images.build(wanted, engine, bars.report)
     if as_json:
         typer.echo(encode({"images": list(manifests.values())}))
         return
@@ -71,8 +72,8 @@ def show(name: Annotated[str, typer.Argument(metavar="IMAGE")], as_json: JSON = 
     """Show what is in an image: its programs, its packages and their versions."""
     images = Images()
     images.recipes.get(name)
-    engine = Engine.connect()
-    manifest = images.manifest(name, engine)
+    with Engine.connect() as engine:
+        manifest = images.manifest(name, engine)
     if manifest is None:
         raise BadRequest(f"image {name!r} is not built (mend: practicum image build {name})")
     if as_json:
@@ -113,7 +114,8 @@ def check(
 @app.command()
 def prune(as_json: JSON = False) -> None:
     """Remove images of ours that no present recipe gives; those a desk still uses stay."""
-    removed = Images().prune(Engine.connect())
+    with Engine.connect() as engine:
+        removed = Images().prune(engine)
     if as_json:
         typer.echo(encode({"removed": removed}))
         return
@@ -158,11 +160,15 @@ def _chosen(names: Sequence[str] | None, images: Images) -> tuple[str, ...]:
     return chosen
 
 
-def _engine_if_any() -> Engine | None:
+@contextmanager
+def _engine_if_any() -> Iterator[Engine | None]:
     try:
-        return Engine.connect()
+        engine = Engine.connect()
     except EngineMissing:
-        return None
+        yield None
+        return
+    with engine:
+        yield engine
 
 
 @dataclass(frozen=True, slots=True)
