@@ -59,6 +59,7 @@ class Sweep:
     running: dict[str, Job] = field(default_factory=dict)
     draining: bool = False
     stop_at: float | None = None
+    numbers: dict[str, int] = field(default_factory=dict)
     reopened: set[str] = field(default_factory=set)
     rechecks: dict[str, int] = field(default_factory=dict)
     reaped_at: float = 0.0
@@ -68,6 +69,7 @@ class Sweep:
         standing = summaries(self.run)
         due = [summary for summary in standing if self.policy.due(summary)]
         self.queue.extend(summary.trial for summary in due)
+        self.numbers = {trial.id: self.run.trial(trial.id).next_number() for trial in self.queue}
         self.reopened = {s.trial.id for s in due if s.standing is Standing.SCORED}
         self.tell(
             events.RunStarted(
@@ -121,7 +123,6 @@ class Sweep:
         return bool(self.queue) and not self.draining
 
     def _start(self, trial: Trial) -> None:
-        folder = self.run.trial(trial.id)
         job = Job(
             root=self.run.root,
             run=self.record.run,
@@ -130,7 +131,7 @@ class Sweep:
             task=self.record.tasks[trial.task],
             agent=self.record.agents[trial.agent],
             desk=self.record.desk,
-            attempt=folder.next_number(),
+            attempt=self.numbers[trial.id],
             prices=self.prices,
             wall=(LONGEST if trial.limits.seconds is None else trial.limits.seconds) + self.allowance,
             reopened=trial.id in self.reopened,
@@ -153,7 +154,7 @@ class Sweep:
     def _finished(self, summary: Summary) -> None:
         again = summary.standing is Standing.FAULT and self.policy.unfinished(summary)
         if again:
-            self.queue.append(summary.trial)
+            self._requeue(summary.trial)
         self.tell(events.TrialEnded(summary=summary, again=again))
         if summary.ending in (Ending.MONEY, Ending.TOKENS) or summary.standing is Standing.CANCELLED:
             self._drop_exhausted(summary.trial.agent)
@@ -167,7 +168,11 @@ class Sweep:
         elif self.rechecks.setdefault(trial.id, 0) < RECHECKS and not self.run.trial(trial.id).leased():
             self.rechecks[trial.id] += 1
             if self.run.trial(trial.id).result() is None:
-                self.queue.append(trial)
+                self._requeue(trial)
+
+    def _requeue(self, trial: Trial) -> None:
+        self.numbers[trial.id] = self.run.trial(trial.id).next_number()
+        self.queue.append(trial)
 
     def _drop_exhausted(self, agent: str) -> None:
         with closing(Ledger(self.run.ledger)) as ledger:

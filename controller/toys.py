@@ -224,6 +224,12 @@ def _look_for_ever(exam: Exam) -> None:
         hands.screenshot()
 
 
+def _dawdle(exam: Exam) -> None:
+    hands = Operator.over(exam.call)
+    while True:
+        hands.bash("sleep 0.3")
+
+
 def _be_deaf(exam: Exam) -> None:
     """Goes on when told that the exam is over, and says that it is done."""
     for _ in range(20):
@@ -245,6 +251,7 @@ _BEHAVIOURS: Mapping[str, Callable[[Exam], None]] = {
     "give-up": _give_up,
     "look": _look,
     "look-for-ever": _look_for_ever,
+    "dawdle": _dawdle,
     "deaf": _be_deaf,
     "refuse": _refuse,
 }
