@@ -30,8 +30,11 @@ class Pointer:
         xtst.XTestFakeButtonEvent(self._x.display, button, int(press), 0)
 
     def click(self, place: Place, button: int, count: int) -> None:
+        """Chromium takes presses of one and the same millisecond for one press."""
         self.move(place)
-        for _ in range(count):
+        for press in range(count):
+            if press:
+                self._pace(0.01)
             self.button(button, press=True)
             self.button(button, press=False)
 
