@@ -82,7 +82,7 @@ def run(
 
 def _walls(outputs: Path, reference: Path, limits: JailLimits, search_path: tuple[Path, ...]) -> list[str]:
     argv = [*walls.base(_ENVIRONMENT | {"PYTHONPATH": str(_package().parent)}), "--hostname", "jail"]
-    argv += ["--size", str(limits.scratch), "--tmpfs", "/tmp"]
+    argv += ["--proc", "/proc", "--size", str(limits.scratch), "--tmpfs", "/tmp"]
     for path in _python_paths() + sorted(item.resolve() for item in search_path):
         argv += ["--ro-bind", str(path), str(path)]
     argv += ["--ro-bind", str(outputs.resolve()), OUTPUTS, "--ro-bind", str(reference.resolve()), REFERENCE]

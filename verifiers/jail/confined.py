@@ -2,7 +2,7 @@
 
 Inside the jail the reference is readable. A spreadsheet may hold a formula that reads another file, and a
 program under test may open what it likes: so whatever interprets a candidate runs in a second, inner jail
-that has only the files it is given.
+that has only the files it is given. It has no `/proc`: the kernel lets nobody mount one inside another jail.
 """
 
 from __future__ import annotations

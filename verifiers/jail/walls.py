@@ -35,4 +35,4 @@ def base(environment: Mapping[str, str]) -> list[str]:
             argv += ["--ro-bind", name, name]
     for name in _CONFIGURATION:
         argv += ["--ro-bind-try", name, name]
-    return [*argv, "--proc", "/proc", "--dev", "/dev"]
+    return [*argv, "--dev", "/dev"]

@@ -17,7 +17,7 @@ from openpyxl.utils.cell import column_index_from_string, coordinate_from_string
 from openpyxl.utils.exceptions import CellCoordinatesException, InvalidFileException
 
 from practicum.verifiers.bounds import check_zip
-from practicum.verifiers.errors import Unreadable
+from practicum.verifiers.errors import MissingExtra, Unreadable
 from practicum.verifiers.jail import confined
 from practicum.verifiers.tables.values import Value
 
@@ -38,6 +38,10 @@ _PARSER_ERRORS = (
 )
 """What openpyxl raises on files it was never meant for: it validates by running into things."""
 _RECALC_SECONDS = 60.0
+_USER = "-env:UserInstallation=file:///tmp/work/profile"
+_AGAIN = frozenset({79, 81})
+"""`EXITHELPER_CRASH_WITH_RESTART` and `EXITHELPER_NORMAL_RESTART` of LibreOffice."""
+_STARTS = 3
 _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema">
 <item oor:path="/org.openoffice.Office.Calc/Formula/Load"><prop oor:name="OOXMLRecalcMode" oor:op="fuse">
@@ -125,27 +129,27 @@ def convert(path: Path, folder: Path, target: str) -> Path:
     if path != source:
         shutil.copyfile(path, source)
     (folder / "converted").mkdir(exist_ok=True)
-    done = confined.run(
-        [
-            "soffice",
-            "--headless",
-            "--norestore",
-            "--nolockcheck",
-            "-env:UserInstallation=file:///tmp/work/profile",
-            "--convert-to",
-            target,
-            "--outdir",
-            "converted",
-            source.name,
-        ],
-        folder,
-        seconds=_RECALC_SECONDS,
-    )
+    done = _soffice(["--convert-to", target, "--outdir", "converted", source.name], folder)
     result = folder / "converted" / f"source.{target.partition(':')[0]}"
     if not result.is_file():
         detail = "took too long" if done.timed_out else done.stderr.decode(errors="replace").strip()[-300:]
         raise Unreadable(path, f"LibreOffice cannot calculate it: {detail or 'no output'}")
     return result
+
+
+def _soffice(arguments: list[str], folder: Path) -> confined.Completed:
+    """The program itself, not its launcher: that wants `/proc`. On a new profile it asks to start again."""
+    launcher = shutil.which("soffice")
+    if launcher is None:
+        raise MissingExtra("LibreOffice", mend="apt-get install libreoffice-calc-nogui")
+    program = Path(launcher).resolve().parent
+    argv = [str(program / "soffice.bin"), "--headless", "--norestore", "--nolockcheck", _USER, *arguments]
+    environment = {"LD_LIBRARY_PATH": str(program)}
+    for _ in range(_STARTS):
+        done = confined.run(argv, folder, seconds=_RECALC_SECONDS, environment=environment)
+        if done.timed_out or done.status not in _AGAIN:
+            break
+    return done
 
 
 def _recalculated(path: Path, book: Any, changes: Mapping[str, Value], scratch: Path) -> Path:
