@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -15,8 +17,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from practicum.controller.cli.view import announcer
+from practicum.controller.errors import BadRequest
+from practicum.controller.viewer.library import Library
+from practicum.controller.viewer.live import bare, staged
+from practicum.controller.viewer.serve import serve
 from practicum.infra.desk.container import ContainerDesks
 from practicum.infra.desk.desk import DeskSpec, Label
+from practicum.tasks import catalog
+from practicum.tasks.spec import Task
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -27,6 +36,8 @@ JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 def open_(
     *,
     image: Annotated[str, typer.Argument(help="One of `practicum image list`.")] = "base",
+    task: Annotated[str | None, typer.Option(help="Stage this task instead of an empty desk.")] = None,
+    seed: Annotated[int, typer.Option(help="Which of the task's questions.")] = 0,
     width: Annotated[int, typer.Option(min=320, max=7680)] = 1280,
     height: Annotated[int, typer.Option(min=240, max=4320)] = 800,
     keyboard: Annotated[str, typer.Option(help="An XKB layout.")] = "us",
@@ -34,24 +45,35 @@ def open_(
     timezone: Annotated[str, typer.Option()] = "UTC",
     minutes: Annotated[float, typer.Option(min=0.0, help="Close by itself after so long.")] = 60.0,
     screenshot: Annotated[Path | None, typer.Option(help="Write a picture here and close at once.")] = None,
+    port: Annotated[int, typer.Option(help="0 takes a free one.")] = 0,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page.")] = True,
 ) -> None:
-    """Open a desk and keep it until Ctrl-C."""
+    """Open a desk to sit at in the browser, until Ctrl-C."""
     spec = DeskSpec(image, width, height, locale=locale, timezone=timezone, keyboard=keyboard)
     label = Label(run="by-hand", trial=f"pid-{os.getpid()}", deadline=time.time() + 60 * minutes)
-    console = Console()
     desks = ContainerDesks()
-    with console.status("Opening the desk"):
-        block = desks.open(spec, label)
-        desk = block.__enter__()
-    try:
+    console = Console()
+    block = bare(spec, desks, label) if task is None else staged(_only(task), seed, desks, label)
+    with ExitStack() as house:
+        with console.status("Opening the desk"):
+            live = house.enter_context(block)
         if screenshot is not None:
-            screenshot.write_bytes(desk.observe().png)
+            screenshot.write_bytes(live.desk.observe().png)
             console.print(f"{screenshot}", soft_wrap=True)
             return
-        console.print(f"The desk is open for {minutes:g} minutes; Ctrl-C closes it.")
-        _until_interrupted(60 * minutes)
-    finally:
-        block.__exit__(None, None, None)
+        closing = threading.Timer(60 * minutes, lambda: os.kill(os.getpid(), signal.SIGINT))
+        closing.daemon = True
+        closing.start()
+        house.callback(closing.cancel)
+        serve(Library({}), "127.0.0.1", port, announcer(console, open_browser=open_browser), live)
+
+
+def _only(name: str) -> Task:
+    """Raises `TaskError` for what names no task, and `BadRequest` for what names several."""
+    found = catalog.select(name)
+    if len(found) != 1:
+        raise BadRequest(f"{name!r} names {len(found)} tasks")
+    return found[0]
 
 
 @app.command("list")
@@ -64,13 +86,6 @@ def list_(as_json: JSON = False) -> None:
 def reap(as_json: JSON = False) -> None:
     """Take away desks past their deadline, and those whose process is gone; nothing else is touched."""
     _show("Taken away", ContainerDesks().reap(time.time()), as_json=as_json)
-
-
-def _until_interrupted(seconds: float) -> None:
-    try:
-        threading.Event().wait(seconds)
-    except KeyboardInterrupt:
-        return
 
 
 def _show(title: str, labels: Sequence[Label], *, as_json: bool) -> None:

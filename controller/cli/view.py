@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -34,12 +35,18 @@ def view(
         _export(folders, export_to)
         return
 
+    serve(Library.of(folders), host, port, announcer(console, open_browser=open_browser))
+
+
+def announcer(to: Console, *, open_browser: bool) -> Callable[[str], None]:
+    """Prints the link and, where asked, opens it."""
+
     def announce(link: str) -> None:
-        console.print(f"Open {link}", soft_wrap=True, highlight=False)
+        to.print(f"Open {link}", soft_wrap=True, highlight=False)
         if open_browser:
             webbrowser.open(link)
 
-    serve(Library.of(folders), host, port, announce)
+    return announce
 
 
 def newest(root: Path) -> Path:

@@ -17,6 +17,8 @@ from starlette.staticfiles import StaticFiles
 
 from practicum.controller.viewer.access import Guard, Keys, exchange
 from practicum.controller.viewer.library import Library, NotHere
+from practicum.controller.viewer.live import LiveDesk
+from practicum.controller.viewer.live_pages import LivePages
 from practicum.controller.viewer.matrix import cells, totals
 from practicum.controller.viewer.pages import (
     Links,
@@ -34,12 +36,14 @@ DRAWN = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 """Evidence that a browser may draw, by its first bytes; all else is a download and cannot run."""
 
 
-def application(library: Library, keys: Keys, hosts: frozenset[str], closing: Event) -> Starlette:
+def application(
+    library: Library, keys: Keys, hosts: frozenset[str], closing: Event, live: LiveDesk | None = None
+) -> Starlette:
     """`hosts` are the values of the Host header that are ours, such as `127.0.0.1:8765`.
 
-    Streams end once `closing` is set.
+    Streams end once `closing` is set. With a `live` desk its page is the first.
     """
-    pages = Pages(library)
+    pages = Pages(library, first="/live/" if live else None)
     one = "/run/{run}/trial/{trial}"
     routes = [
         Route("/enter", pages.enter),
@@ -53,6 +57,7 @@ def application(library: Library, keys: Keys, hosts: frozenset[str], closing: Ev
         Route(f"{one}/{{attempt}}/frames/{{sha256}}.png", pages.frame),
         Route(f"{one}/{{attempt}}/thumbs/{{sha256}}.jpg", pages.thumb),
         Route(f"{one}/{{attempt}}/evidence/{{sha256}}", pages.evidence),
+        *(LivePages(live, pages.render).routes() if live else ()),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     return Starlette(
@@ -78,14 +83,17 @@ def templates() -> jinja2.Environment:
 class Pages:
     """Endpoints. Plain functions: Starlette runs them on its threads, since they read files."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, first: str | None = None) -> None:
         self._library = library
+        self._first = first
         self._views = templates()
 
     def enter(self, request: Request) -> Response:
         return self._page("enter.html")
 
     def index(self, request: Request) -> Response:
+        if self._first:
+            return RedirectResponse(self._first)
         names = list(self._library.runs)
         if len(names) == 1:
             return RedirectResponse(f"/run/{names[0]}/")
@@ -138,7 +146,10 @@ class Pages:
         return {"page": trial_page(name, run, trial, number, where), "checks": verdict_of(attempt)}
 
     def _page(self, template: str, **told: Any) -> Response:
-        return HTMLResponse(self._views.get_template(template).render(static=False, **told))
+        return HTMLResponse(self.render(template, **told))
+
+    def render(self, template: str, **told: Any) -> str:
+        return self._views.get_template(template).render(static=False, **told)
 
 
 def served(run: str, trial: str, attempt: int) -> Links:

@@ -13,13 +13,21 @@ from practicum.controller.errors import BadRequest
 from practicum.controller.viewer.access import Keys
 from practicum.controller.viewer.app import application
 from practicum.controller.viewer.library import Library
+from practicum.controller.viewer.live import LiveDesk
 
 
-def serve(library: Library, host: str, port: int, announce: Callable[[str], None]) -> None:
-    """Serve until interrupted. `announce` is given the link, token included, once the port is bound.
+def serve(
+    library: Library,
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    live: LiveDesk | None = None,
+) -> None:
+    """Serve until interrupted, with a page on `live` when it is given.
 
+    `announce` is given the link, token included, once the port is bound. Port 0 takes a free one.
     Raises `BadRequest` for a host that is not of this machine's loopback interface, and `OSError` where the
-    port is taken. Port 0 takes a free one.
+    port is taken.
     """
     if not ip_address(host).is_loopback:
         raise BadRequest(f"{host} is not a loopback address: forward a port over SSH instead")
@@ -29,7 +37,7 @@ def serve(library: Library, host: str, port: int, announce: Callable[[str], None
         shown = f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
         keys = Keys()
         announce(f"http://{shown}/enter#{keys.token}")
-        Server.of(library, keys, frozenset({shown, f"localhost:{bound}"})).run(sockets=[listener])
+        Server.of(library, keys, frozenset({shown, f"localhost:{bound}"}), live).run(sockets=[listener])
 
 
 class Server(uvicorn.Server):
@@ -38,9 +46,9 @@ class Server(uvicorn.Server):
     closing: Event
 
     @classmethod
-    def of(cls, library: Library, keys: Keys, hosts: frozenset[str]) -> Server:
+    def of(cls, library: Library, keys: Keys, hosts: frozenset[str], live: LiveDesk | None = None) -> Server:
         closing = Event()
-        app = application(library, keys, hosts, closing)
+        app = application(library, keys, hosts, closing, live)
         server = cls(uvicorn.Config(app, log_level="warning", access_log=False, ws="none"))
         server.closing = closing
         return server

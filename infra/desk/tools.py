@@ -89,6 +89,10 @@ class DeskEnvironment:
     def collect(self, into: Path) -> tuple[str, ...]:
         if Capability.FREEZE in self.desk.capabilities:
             self.desk.freeze()
+        return self.snapshot(into)
+
+    def snapshot(self, into: Path) -> tuple[str, ...]:
+        """Like `collect`, of a desk that goes on: what was copied may change while it is copied."""
         return tuple(self._collect_each(into))
 
     def _collect_each(self, into: Path) -> Iterable[str]:

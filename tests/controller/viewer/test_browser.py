@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -19,7 +20,11 @@ from practicum.controller.store import Run
 from practicum.controller.viewer.access import COOKIE, Keys
 from practicum.controller.viewer.export import export
 from practicum.controller.viewer.library import Library
+from practicum.controller.viewer.live import LiveDesk, bare
 from practicum.controller.viewer.serve import Server
+from practicum.infra.desk.applications import Targets
+from practicum.infra.desk.desk import DeskSpec, Label
+from practicum.infra.desk.fake import FakeDesks
 
 Finish = Callable[[Run, Trial], None]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -28,13 +33,13 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 class Site:
     """The viewer on a free port, in a thread of this process."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, live: LiveDesk | None = None) -> None:
         self.run = run
         self.keys = Keys()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.host = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.base = f"http://{self.host}/run/{run.root.name}"
-        self._server = Server.of(Library.of([run.root]), self.keys, frozenset({self.host}))
+        self._server = Server.of(Library.of([run.root]), self.keys, frozenset({self.host}), live)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]})
 
     def __enter__(self) -> Site:
@@ -212,6 +217,31 @@ def test_comparison_marks_the_first_divergence(page: Page, site: Site) -> None:
     page.goto(f"{site.base}/compare/?a={first}&b={second}")
     expect(page.locator("#divergence")).to_contain_text("First divergence at step 3")
     expect(page.locator("#left .now h3").first).to_contain_text("click 1200 80")
+
+
+def test_a_person_can_take_a_live_desk_over(run: Run, context: BrowserContext) -> None:
+    """What is clicked and typed on the page arrives at the desk where it was meant, in order, and is kept."""
+    targets = Targets(1280, 800)
+    label = Label("by-hand", "t", time.time() + 600)
+    desks = FakeDesks(application=lambda _: targets)
+    with bare(DeskSpec("base"), desks, label) as live, Site(run, live) as site:
+        page = context.new_page()
+        page.goto(f"http://{site.host}/enter#{site.keys.token}")
+        page.wait_for_url(re.compile("/live/"))
+        picture = page.locator("#under")
+        page.wait_for_function("document.getElementById('under').naturalWidth === 1280")
+        box = picture.bounding_box()
+        assert box
+        page.mouse.click(box["x"] + 5, box["y"] + 5)
+        page.click("#take")
+        for number in (3, 21, 39):
+            at, scale = targets.centre(number), box["width"] / 1280
+            page.mouse.click(box["x"] + (at.x + 0.5) * scale, box["y"] + (at.y + 0.5) * scale)
+            expect(page.locator("#script")).to_contain_text(f"hands.click({at.x}, {at.y})")
+        page.keyboard.type("ab")
+        page.keyboard.press("Control+s")
+        expect(page.locator("#script")).to_contain_text("hands.type('ab')\n    hands.key('ctrl+s')")
+    assert targets.hits == [3, 21, 39]
 
 
 def test_the_export_works_from_a_folder(browser: Browser, run: Run, tmp_path: Path) -> None:
