@@ -50,6 +50,7 @@ def write(entries: Iterable[Entry], path: Path) -> None:
 
 
 def read(path: Path) -> Iterator[Entry]:
-    """Raises `msgspec.MsgspecError` at a line that is not an entry."""
+    """Blank lines apart. Raises `msgspec.MsgspecError` at a line that is not an entry."""
     for line in path.read_bytes().splitlines():
-        yield _decoder.decode(line)
+        if line.strip():
+            yield _decoder.decode(line)

@@ -76,7 +76,7 @@ def judge(world: Scenario, expected: Expected, record: Record) -> Verdict:
         children = [_held(rule, record.broken) for rule in world.always]
         checks.append(all_of("always", children).as_gate())
     endings = [_held(rule, record.unfinished) for rule in world.at_end]
-    checks.append(_changes(expected, difference(record.before, record.after), endings))
+    checks.append(changes(expected, difference(record.before, record.after), endings))
     if world.evidence:
         judged = [(one.name, one.judge(record.entries)) for one in world.evidence]
         checks.append(all_of("evidence", [check(name, not why, reason=why or "") for name, why in judged]))
@@ -129,7 +129,7 @@ def _submitted(outputs: Path, entries: Sequence[Entry]) -> Mapping[str, Any] | N
     return msgspec.json.decode(path.read_bytes(), type=dict[str, Any]) if accepted else None
 
 
-def _changes(expected: Expected, actual: Difference, endings: Sequence[Check]) -> Check:
+def changes(expected: Expected, actual: Difference, endings: Sequence[Check]) -> Check:
     """Scores as the share of right changes in all that were required or are wrong; nothing done is 0."""
     required = [check(item.name, *_met(item, actual)) for item in expected.required]
     stray = sorted(_stray(expected, actual))
