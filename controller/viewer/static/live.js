@@ -5,6 +5,7 @@ const [width, height] = [Number(frame.dataset.width), Number(frame.dataset.heigh
 let taken = false;
 let tag = null;
 let pressed = null;
+let here = [0, 0];
 let lastEscape = 0;
 // A single click waits this long to see whether it is the first of a double click.
 let pending = 0;
@@ -75,15 +76,17 @@ frame.addEventListener("keydown", (event) => {
   const call = chord(event);
   if (call) act(call);
 });
+// Pointer events know fractions of a pixel, mouse events know how often it was clicked.
+for (const kind of ["pointerdown", "pointerup"]) frame.addEventListener(kind, (event) => { here = place(event); });
 frame.addEventListener("mousedown", (event) => {
   if (!taken) return;
   event.preventDefault();
   frame.focus();
-  pressed = place(event);
+  pressed = here;
 });
 frame.addEventListener("mouseup", (event) => {
   if (!taken || !pressed) return;
-  const [button, at] = [["left", "middle", "right"][event.button], place(event)];
+  const [button, at] = [["left", "middle", "right"][event.button], here];
   const moved = Math.hypot(at[0] - pressed[0], at[1] - pressed[1]) > 4;
   const click = { action: "click", x: pressed[0], y: pressed[1], ...(button === "left" ? {} : { button }) };
   pressed = null;

@@ -229,7 +229,7 @@ def test_a_person_can_take_a_live_desk_over(run: Run, context: BrowserContext) -
         page.goto(f"http://{site.host}/enter#{site.keys.token}")
         page.wait_for_url(re.compile("/live/"))
         picture = page.locator("#under")
-        page.wait_for_function("document.getElementById('under').naturalWidth === 1280")
+        expect(picture).to_have_js_property("naturalWidth", 1280)
         box = picture.bounding_box()
         assert box
         page.mouse.click(box["x"] + 5, box["y"] + 5)
