@@ -27,7 +27,6 @@ class RunStarted(_Event, frozen=True, kw_only=True, tag="run_started"):
 
 class TrialStarted(_Event, frozen=True, kw_only=True, tag="trial_started"):
     trial: Trial
-    attempt: int
 
 
 class TrialEnded(_Event, frozen=True, kw_only=True, tag="trial_ended"):

@@ -14,9 +14,9 @@ from practicum.controller.summary import Summary
 class Job:
     """One trial to work on, in the run at `root`.
 
-    `task`, `agent` and `desk` are what the house calls them. `attempt` is the number this attempt must get:
-    where it no longer fits, somebody else worked on the trial meanwhile. `reopened` when the trial was
-    scored already. `wall` is in seconds: the worker is killed when the job takes longer.
+    `task`, `agent` and `desk` are what the house calls them. `finished` is how many attempts had a result when
+    the job was made: where there are more, somebody else worked on the trial meanwhile. `reopened` when the
+    trial was scored already. `wall` is in seconds: the worker is killed when the job takes longer.
     """
 
     root: Path
@@ -26,7 +26,7 @@ class Job:
     task: str
     agent: str
     desk: str
-    attempt: int
+    finished: int
     prices: PriceTable
     wall: float
     reopened: bool = False

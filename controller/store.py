@@ -168,12 +168,13 @@ class TrialFolder:
     def leased(self) -> bool:
         return locks.is_held(self.lease_path)
 
-    def next_number(self) -> int:
-        return max((attempt.number for attempt in self.attempts()), default=0) + 1
+    def finished(self) -> int:
+        """How many attempts have a result."""
+        return sum(attempt.result_path.exists() for attempt in self.attempts())
 
     def begin(self) -> Attempt:
         """A new attempt in an empty folder of its own. Only for the holder of the lease."""
-        number = self.next_number()
+        number = max((attempt.number for attempt in self.attempts()), default=0) + 1
         attempt = self.attempt(number)
         attempt.root.mkdir(parents=True)
         return attempt

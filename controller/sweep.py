@@ -59,7 +59,7 @@ class Sweep:
     running: dict[str, Job] = field(default_factory=dict)
     draining: bool = False
     stop_at: float | None = None
-    numbers: dict[str, int] = field(default_factory=dict)
+    finished: dict[str, int] = field(default_factory=dict)
     reopened: set[str] = field(default_factory=set)
     rechecks: dict[str, int] = field(default_factory=dict)
     reaped_at: float = 0.0
@@ -69,7 +69,7 @@ class Sweep:
         standing = summaries(self.run)
         due = [summary for summary in standing if self.policy.due(summary)]
         self.queue.extend(summary.trial for summary in due)
-        self.numbers = {trial.id: self.run.trial(trial.id).next_number() for trial in self.queue}
+        self.finished = {trial.id: self.run.trial(trial.id).finished() for trial in self.queue}
         self.reopened = {s.trial.id for s in due if s.standing is Standing.SCORED}
         self.tell(
             events.RunStarted(
@@ -131,13 +131,13 @@ class Sweep:
             task=self.record.tasks[trial.task],
             agent=self.record.agents[trial.agent],
             desk=self.record.desk,
-            attempt=self.numbers[trial.id],
+            finished=self.finished[trial.id],
             prices=self.prices,
             wall=(LONGEST if trial.limits.seconds is None else trial.limits.seconds) + self.allowance,
             reopened=trial.id in self.reopened,
         )
         self.running[trial.id] = job
-        self.tell(events.TrialStarted(trial=trial, attempt=job.attempt))
+        self.tell(events.TrialStarted(trial=trial))
         self.engine.start(job)
 
     def _settle(self, ended: Iterable[Ended]) -> None:
@@ -171,7 +171,7 @@ class Sweep:
                 self._requeue(trial)
 
     def _requeue(self, trial: Trial) -> None:
-        self.numbers[trial.id] = self.run.trial(trial.id).next_number()
+        self.finished[trial.id] = self.run.trial(trial.id).finished()
         self.queue.append(trial)
 
     def _drop_exhausted(self, agent: str) -> None:
@@ -201,15 +201,16 @@ class Sweep:
 
     def _record(self, folder: TrialFolder, job: Job, outcome: Outcome) -> Summary:
         with folder.lease():
-            attempt = folder.attempt(job.attempt)
-            if attempt.result_path.exists():
-                return summarise(attempt.result())
-            attempt.root.mkdir(parents=True, exist_ok=True)
+            known = folder.result()
+            if known is not None and folder.finished() != job.finished:
+                return summarise(known)
+            last = folder.attempts()[-1:]
+            attempt = last[0] if last and not last[0].result_path.exists() else folder.begin()
             result = Result(
                 trial=job.trial,
                 outcome=outcome,
                 spent=spent_so_far(attempt),
-                attempt=job.attempt,
+                attempt=attempt.number,
                 started=now(),
                 finished=now(),
             )

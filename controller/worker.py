@@ -23,7 +23,7 @@ from practicum.controller.house import open_house
 from practicum.controller.job import Answer, Broken, Done, Job, Skipped
 from practicum.controller.ledger import MACHINE, Amounts, Ledger, OverCap, Owner, TrialMeter, Unit
 from practicum.controller.outcome import Cancelled, Phase, Result, Scored, Trial
-from practicum.controller.store import Run, TrialFolder
+from practicum.controller.store import Attempt, Run, TrialFolder
 from practicum.controller.summary import summarise
 from practicum.controller.trial import Story
 from practicum.infra.desk.desk import Label
@@ -49,7 +49,7 @@ def work(job: Job, connection: Connection) -> Answer:
     run = Run(job.root)
     try:
         with run.trial(job.trial.id).lease() as folder, closing(Ledger(run.ledger)) as ledger:
-            if folder.next_number() != job.attempt:
+            if folder.finished() != job.finished:
                 return Skipped("somebody else worked on it meanwhile")
             return _Shift(job, folder, ledger, connection).run()
     except locks.Held:
@@ -70,22 +70,23 @@ class _Shift:
     connection: Connection
 
     def run(self) -> Answer:
-        owner = Owner(self.job.trial.id, self.job.attempt, self.job.trial.agent)
+        attempt = self.folder.begin()
+        owner = Owner(self.job.trial.id, attempt.number, self.job.trial.agent)
         machine = self.ledger.reserve(owner, MACHINE, self._machine(self.job.wall), purpose=self.job.desk)
         begun = time.monotonic()
         try:
-            result = self._tell(owner)
+            result = self._tell(attempt, owner)
         finally:
             self.ledger.settle(machine, owner, self._machine(time.monotonic() - begun))
         self.folder.finish(result)
         return Done(summarise(result))
 
-    def _tell(self, owner: Owner) -> Result:
+    def _tell(self, attempt: Attempt, owner: Owner) -> Result:
         story = Story(
             job=self.job,
             house=open_house(self.job.house),
             label=Label(self.job.run, self.job.trial.id, time.time() + self.job.wall),
-            attempt=self.folder.begin(),
+            attempt=attempt,
             meter=TrialMeter(self.ledger, self.job.prices, owner, caps_of(self.job.trial)),
             stopped=self.connection.poll,
             notes={

@@ -126,7 +126,7 @@ def test_two_controllers_on_one_run_share_its_trials(lab):
         first = lab.sweep(run, spec, engine=engine)
         second = lab.sweep(run, spec)
         first.queue.extend(run.plan().trials)
-        first.numbers = dict.fromkeys((trial.id for trial in first.queue), 1)
+        first.finished = dict.fromkeys((trial.id for trial in first.queue), 0)
         first._admit()
         second.go()
         while first.running:
@@ -187,7 +187,7 @@ def test_a_stale_job_is_not_worked_on(lab):
     spec = lab.spec(FINE)
     run = lab.begin(spec)
     sweep = lab.sweep(run, spec)
-    sweep.numbers = {run.plan().trials[0].id: 1}
+    sweep.finished = {run.plan().trials[0].id: 0}
     sweep._start(run.plan().trials[0])
     (ended,) = sweep.engine.wait(0.0)
     again = work(ended.job, connection=None)  # type: ignore[arg-type]  # it must not get so far as to look
