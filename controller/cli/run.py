@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,8 @@ from practicum.controller.runfile import Caps, Prices, RunFile, TrialLimits
 from practicum.controller.show import console, trials_table
 from practicum.controller.store import Run
 from practicum.controller.summary import Counts
+from practicum.infra.faults.plan import FaultSpec
+from practicum.tasks.worlds import sets
 
 LONG_TABLE = 60
 
@@ -32,8 +35,11 @@ def run(
     *,
     agent: Annotated[str, typer.Option(help="Agents by name or file, joined by commas.")] = "oracle",
     seeds: Annotated[str, typer.Option(help="Questions of the sitting: 0-4,7.")] = "0",
+    set_: Annotated[str, typer.Option("--set", help="A fixed set: public (400 worlds).")] = "",
     repeats: Annotated[int, typer.Option(min=1)] = 1,
     faults: Annotated[str, typer.Option(help="Faults at the tool boundary: E0,E1,E2,E3.")] = "E0",
+    fault_count: Annotated[int | None, typer.Option(min=1, help="Faults in one trial.")] = None,
+    fault_duration: Annotated[int | None, typer.Option(min=1, help="Attempts a fault lasts.")] = None,
     where: Annotated[list[str] | None, typer.Option(help="Keep tasks with a fact: image=cad.")] = None,
     desk: Annotated[str, typer.Option(help="Kind of desk: container, vm, ssh, fake.")] = "container",
     workers: Annotated[int, typer.Option(min=1, help="Trials at a time.")] = 2,
@@ -62,6 +68,9 @@ def run(
     house: Annotated[str, typer.Option(hidden=True)] = STANDARD,
 ) -> None:
     """Sit agents at tasks and grade what they leave."""
+    if set_:
+        fixed = sets.named(set_)
+        selection, seeds = list(fixed.tasks), fixed.seeds
     if resume is not None:
         begun = Run.open(resume)
         spec = msgspec.structs.replace(runfile.read(begun.root / "run.toml"), workers=workers, desks=desks)
@@ -74,7 +83,7 @@ def run(
             agents=_words(agent),
             seeds=seeds,
             repeats=repeats,
-            faults=_words(faults),
+            faults=_fault_levels(faults, fault_count, fault_duration),
             where=_pairs(where or ()),
             desk=desk,
             workers=workers,
@@ -130,6 +139,17 @@ def _words(text: str) -> tuple[str, ...]:
     if not words:
         raise BadRequest("an empty list was given")
     return words
+
+
+def _fault_levels(text: str, count: int | None, duration: int | None) -> tuple[str, ...]:
+    """Levels as trials name them; count and duration hold for all of them."""
+    try:
+        specs = [FaultSpec.parse(word) for word in _words(text)]
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+    return tuple(
+        str(replace(spec, count=count or spec.count, duration=duration or spec.duration)) for spec in specs
+    )
 
 
 def _pairs(items: Iterable[str]) -> dict[str, str]:
