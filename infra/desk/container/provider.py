@@ -33,7 +33,7 @@ READY_BOUND = 30.0
 _KEPT_CAPABILITIES = ["SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"]
 _LOG = {"max-size": "1m", "max-file": "1"}
 _LIBRARY = "/opt/practicum"
-_HANDSD = ["python3", "-m", "practicum.vm_images.handsd", str(READY_BOUND)]
+_HANDSD = ["python3", "-m", "practicum.vm_images.handsd"]
 
 
 class ImageSource(Protocol):
@@ -46,9 +46,13 @@ class ImageSource(Protocol):
 
 @dataclass
 class ContainerDesks:
-    """Provider of container desks. Raises `EngineUnavailable` when first used without an engine."""
+    """Provider of container desks. Raises `EngineUnavailable` when first used without an engine.
+
+    A desk has `ready_bound` seconds for each stage of coming up.
+    """
 
     images: ImageSource = field(default_factory=Images)
+    ready_bound: float = READY_BOUND
     kind: str = "container"
 
     @cached_property
@@ -80,7 +84,7 @@ class ContainerDesks:
     def start(self, spec: DeskSpec, label: Label) -> Machine:
         """A ready machine, which the caller closes. Whatever was begun is gone when it raises."""
         self.capabilities(spec)
-        machine = Machine(self.client, spec, self._create(spec, label))
+        machine = Machine(self.client, spec, self._create(spec, label), self.ready_bound)
         try:
             machine.boot()
         except DeskFault as fault:
@@ -154,10 +158,10 @@ class ContainerDesks:
 class Machine:
     """One container and the line to the program inside."""
 
-    def __init__(self, client: docker.APIClient, spec: DeskSpec, container: str) -> None:
+    def __init__(self, client: docker.APIClient, spec: DeskSpec, container: str, bound: float) -> None:
         self._client = client
         self._spec = spec
-        self._stream: ExecStream | None = None
+        self._bound = bound
         self._link: Link | None = None
         self.container = container
 
@@ -171,10 +175,15 @@ class Machine:
         """Raises `DeskFault` with the stage it came to."""
         with engine_errors(Stage.START):
             self._client.start(self.container)
-            self._stream = ExecStream(self._client, self.container, _HANDSD, {"PYTHONPATH": _LIBRARY})
-        self._link = Link(self._stream)
-        self._link.ask(Stage.START, "hello", bound=READY_BOUND)
-        self._link.ask(Stage.DISPLAY, "ready", bound=READY_BOUND)
+        self._link = Link(self.connect())
+        self._link.ask(Stage.START, "hello", bound=self._bound)
+        self._link.ask(Stage.DISPLAY, "ready", bound=self._bound)
+
+    def connect(self) -> ExecStream:
+        """A line to a program of its own inside."""
+        with engine_errors(Stage.START):
+            argv = [*_HANDSD, str(self._bound)]
+            return ExecStream(self._client, self.container, argv, {"PYTHONPATH": _LIBRARY})
 
     def lease(self, label: Label) -> None:
         """Labels cannot change, names can: the deadline moves into the name. Raises `DeskLost`."""

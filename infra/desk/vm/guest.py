@@ -18,10 +18,10 @@ from typing import IO
 
 from practicum.infra.desk import keys
 from practicum.infra.desk.desk import Account, Completed, Element
-from practicum.infra.desk.guest_agent import Exited, GuestAgent
-from practicum.infra.desk.qmp import ChannelLost
-from practicum.infra.desk.vm_input import Keyboard
-from practicum.infra.desk.vm_keymap import Keymap, loan_commands
+from practicum.infra.desk.vm.guest_agent import Exited, GuestAgent
+from practicum.infra.desk.vm.input import Keyboard
+from practicum.infra.desk.vm.keymap import Keymap, loan_commands
+from practicum.infra.desk.vm.qmp import ChannelLost
 from practicum.infra.errors import OutputRefused, Unsupported
 
 HOMES = {Account.AGENT: "/home/agent", Account.HOUSE: "/var/lib/house"}

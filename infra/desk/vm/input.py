@@ -28,7 +28,7 @@ from practicum.infra.desk.actions import (
     Wait,
 )
 from practicum.infra.desk.keys import MODIFIERS
-from practicum.infra.desk.vm_keymap import Keymap, Stroke, names_of, parts_of
+from practicum.infra.desk.vm.keymap import Keymap, Stroke, names_of, parts_of
 from practicum.infra.errors import Unsupported
 
 FULL_SCALE = 0x8000

@@ -24,7 +24,7 @@ import psutil
 from filelock import FileLock
 
 from practicum.infra.desk.desk import Label
-from practicum.infra.desk.vm_emulator import kill
+from practicum.infra.desk.vm.emulator import kill
 from practicum.infra.errors import EngineUnavailable
 
 _LEASE = "lease.json"

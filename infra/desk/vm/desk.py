@@ -31,10 +31,10 @@ from practicum.infra.desk.desk import (
 )
 from practicum.infra.desk.pack import pack
 from practicum.infra.desk.pauses import pause
-from practicum.infra.desk.qmp import ChannelLost, CommandRefused
-from practicum.infra.desk.vm_emulator import Emulator, Picture, logs
-from practicum.infra.desk.vm_guest import LinuxGuest
-from practicum.infra.desk.vm_input import Device, Keyboard, Lend, Pace, Report, steps_of, uses_keys
+from practicum.infra.desk.vm.emulator import Emulator, Picture, logs
+from practicum.infra.desk.vm.guest import LinuxGuest
+from practicum.infra.desk.vm.input import Device, Keyboard, Lend, Pace, Report, steps_of, uses_keys
+from practicum.infra.desk.vm.qmp import ChannelLost, CommandRefused
 from practicum.infra.errors import DeskFault, DeskLost, Stage, Unsupported
 from practicum.vm_images.handsd import png
 

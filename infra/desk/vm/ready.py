@@ -17,8 +17,8 @@ from pathlib import Path
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from practicum.infra.desk.vm_accelerator import qemu
-from practicum.infra.desk.vm_emulator import Hardware
+from practicum.infra.desk.vm.accelerator import qemu
+from practicum.infra.desk.vm.emulator import Hardware
 
 KEPT = 6
 """Saved machines that are kept, the latest used; each takes some hundred megabytes."""

@@ -14,12 +14,10 @@ import psutil
 
 from practicum.infra.desk.actions import Point
 from practicum.infra.desk.desk import Capability, Desk, DeskSpec, Label, Network
-from practicum.infra.desk.guest_agent import GuestAgent
 from practicum.infra.desk.pauses import pause
-from practicum.infra.desk.qmp import ChannelLost, CommandRefused
-from practicum.infra.desk.vm_accelerator import Accelerator, best
-from practicum.infra.desk.vm_desk import CAPABILITIES, Rhythm, VmDesk, encode
-from practicum.infra.desk.vm_emulator import (
+from practicum.infra.desk.vm.accelerator import Accelerator, best
+from practicum.infra.desk.vm.desk import CAPABILITIES, Rhythm, VmDesk, encode
+from practicum.infra.desk.vm.emulator import (
     AGENT,
     BULK,
     OVERLAY,
@@ -29,10 +27,12 @@ from practicum.infra.desk.vm_emulator import (
     kill,
     logs,
 )
-from practicum.infra.desk.vm_folders import Folders, lease_of
-from practicum.infra.desk.vm_guest import LinuxGuest
-from practicum.infra.desk.vm_input import move
-from practicum.infra.desk.vm_ready import ReadyMachines, key_of
+from practicum.infra.desk.vm.folders import Folders, lease_of
+from practicum.infra.desk.vm.guest import LinuxGuest
+from practicum.infra.desk.vm.guest_agent import GuestAgent
+from practicum.infra.desk.vm.input import move
+from practicum.infra.desk.vm.qmp import ChannelLost, CommandRefused
+from practicum.infra.desk.vm.ready import ReadyMachines, key_of
 from practicum.infra.errors import DeskFault, DeskLost, ImageMissing, InfraError, Stage, Unsupported
 from practicum.vm_images.vm.disk import Disks
 

@@ -18,9 +18,9 @@ import psutil
 
 from practicum.infra.desk.desk import DeskSpec
 from practicum.infra.desk.pauses import pause, pauses
-from practicum.infra.desk.qmp import Channel, ChannelLost, CommandRefused
-from practicum.infra.desk.vm_accelerator import Accelerator, qemu
-from practicum.infra.desk.vm_input import Device, Report
+from practicum.infra.desk.vm.accelerator import Accelerator, qemu
+from practicum.infra.desk.vm.input import Device, Report
+from practicum.infra.desk.vm.qmp import Channel, ChannelLost, CommandRefused
 from practicum.infra.errors import DeskFault, Stage
 from practicum.vm_images.vm.disk import Disk
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from practicum.infra.desk.pauses import pause, pauses
-from practicum.infra.desk.qmp import Channel, ChannelLost, CommandRefused
+from practicum.infra.desk.vm.qmp import Channel, ChannelLost, CommandRefused
 
 CHUNK = 1 << 20
 """Bytes of a file in one message; the agent refuses more than 48 MiB."""
