@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import jsonschema
 import pytest
 
 from practicum.agents.policies import wander
+from practicum.infra.environment import ToolCall
 from practicum.infra.faults.plan import FaultSpec, draw
 from practicum.tasks.spec import Kind
 from practicum.tasks.worlds import library, sets
@@ -146,3 +148,35 @@ def test_what_is_left_cannot_be_edited_into_a_pass(tmp_path: Path) -> None:
     empty.mkdir()
     for folder in (state, lines, answer, garbage, empty):
         assert gate(folder) == (0.0, ("record",)), folder.name
+
+
+EXTREMES = {
+    "integer": [0, -1, 10**12, 2**63 - 1],
+    "number": [0.0, -1.5, 1e308, 5e-324],
+    "string": ["", "\x00", "x" * 5000, "'; drop table"],
+    "boolean": [True, False],
+    "array": [[], [""] * 50],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_extreme_arguments_are_answered_and_never_crash_a_tool(name: str) -> None:
+    """Every argument of every tool at its extremes, beside ids that exist where it takes an id."""
+    scenario = library.scenario(name)
+    setup = scenario.setup(0)
+    known = sorted({row.id for row in setup.rows})
+    for tool in scenario.rules.menu:
+        properties = tool.parameters.get("properties", {})
+        choices = [
+            schema["enum"] if "enum" in schema else [*EXTREMES[schema["type"]], *_ids(schema, known)]
+            for schema in properties.values()
+        ]
+        rng = Random(f"{name}/{tool.name}")
+        for _ in range(120):
+            world = scenario.open(setup)
+            arguments = {key: rng.choice(values) for key, values in zip(properties, choices, strict=True)}
+            world.call(ToolCall("1", tool.name, arguments))
+
+
+def _ids(schema: dict[str, object], known: list[str]) -> list[str]:
+    return known * 2 if schema["type"] == "string" else []
