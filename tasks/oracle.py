@@ -13,7 +13,7 @@ PAUSE = 0.5
 
 
 class NotFound(Exception):
-    """The oracle looked for something that never came on the screen."""
+    """What the oracle waited for never came on the screen, or never left it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,15 @@ def look(hands: Operator, fits: Callable[[Found], bool], wanted: str, looks: int
         hands.wait(PAUSE)
     seen = ", ".join(f"{item.role} {item.name!r}" for item in map(_found, hands.elements()))
     raise NotFound(f"no {wanted} on the screen; there were: {seen[:1500]}")
+
+
+def gone(hands: Operator, *, name: str, looks: int = LOOKS) -> None:
+    """Wait until nothing on the screen is named so. Raises `NotFound` where it stays."""
+    for _ in range(looks):
+        if not any(name in element["name"] for element in hands.elements()):
+            return
+        hands.wait(PAUSE)
+    raise NotFound(f"{name!r} is still on the screen")
 
 
 def _found(element: dict[str, Any]) -> Found:

@@ -10,7 +10,7 @@ import trimesh
 
 from practicum.tasks.desk.engineering.bracket.sheet import Anchor, Sheet, Style
 
-SEGMENTS = 192
+SEGMENTS = 96
 TOP, FRONT, SIDE = (74.0, 78.0), (74.0, 160.0), (214.0, 160.0)
 
 
@@ -201,10 +201,6 @@ def _side(sheet: Sheet, part: Bracket) -> None:
 
 def solid(part: Bracket, *, without: str = "") -> trimesh.Trimesh:
     """The part as a closed mesh, optionally leaving one named cut out of it."""
-    body = trimesh.boolean.union(
-        [_box(part.length, part.width, part.base), _box(part.wall, part.width, part.height)],
-        engine="manifold",
-    )
     cuts = {
         "small hole": _drill(part.d1, (part.x1, part.y1, -1), (part.x1, part.y1, part.base + 1)),
         "mirrored small hole": _drill(
@@ -219,8 +215,15 @@ def solid(part: Bracket, *, without: str = "") -> trimesh.Trimesh:
         "wall hole": _drill(part.d3, (-1, part.middle, part.z3), (part.wall + 1, part.middle, part.z3)),
     }
     tools = [tool for name, tool in cuts.items() if name != without]
-    cut: trimesh.Trimesh = trimesh.boolean.difference([body, *tools], engine="manifold")
+    cut: trimesh.Trimesh = trimesh.boolean.difference([stock(part), *tools], engine="manifold")
     return cut
+
+
+def stock(part: Bracket) -> trimesh.Trimesh:
+    """The part before it is drilled."""
+    blocks = [_box(part.length, part.width, part.base), _box(part.wall, part.width, part.height)]
+    body: trimesh.Trimesh = trimesh.boolean.union(blocks, engine="manifold")
+    return body
 
 
 def _box(x: float, y: float, z: float) -> trimesh.Trimesh:

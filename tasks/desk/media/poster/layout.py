@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from random import Random
+
+import msgspec
 
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Rectangle:
+class Rectangle(msgspec.Struct, frozen=True, tag=True):
     name: str
     x: float
     y: float
     width: float
     height: float
     fill: str
-
-    def outline(self) -> tuple[Point, ...]:
-        right, bottom = self.x + self.width, self.y + self.height
-        return (self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)
 
     def told(self) -> str:
         return (
@@ -30,11 +26,10 @@ class Rectangle:
 
     def svg(self) -> str:
         box = f'x="{self.x:g}" y="{self.y:g}" width="{self.width:g}" height="{self.height:g}"'
-        return f'<rect {box} fill="{self.fill}"/>'
+        return f'<rect id="{self.name}" {box} fill="{self.fill}"/>'
 
 
-@dataclass(frozen=True, slots=True)
-class Disc:
+class Disc(msgspec.Struct, frozen=True, tag=True):
     name: str
     x: float
     y: float
@@ -46,11 +41,11 @@ class Disc:
         return f"{self.name}: circle, {centre}, radius {self.radius:g}, colour {self.fill}"
 
     def svg(self) -> str:
-        return f'<circle cx="{self.x:g}" cy="{self.y:g}" r="{self.radius:g}" fill="{self.fill}"/>'
+        place = f'cx="{self.x:g}" cy="{self.y:g}" r="{self.radius:g}"'
+        return f'<circle id="{self.name}" {place} fill="{self.fill}"/>'
 
 
-@dataclass(frozen=True, slots=True)
-class Triangle:
+class Triangle(msgspec.Struct, frozen=True, tag=True):
     name: str
     corners: tuple[Point, Point, Point]
     fill: str
@@ -60,14 +55,13 @@ class Triangle:
 
     def svg(self) -> str:
         points = " ".join(f"{x:g},{y:g}" for x, y in self.corners)
-        return f'<polygon points="{points}" fill="{self.fill}"/>'
+        return f'<polygon id="{self.name}" points="{points}" fill="{self.fill}"/>'
 
     def _corners(self, joint: str) -> str:
         return joint.join(f"({x:g}, {y:g})" for x, y in self.corners)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True, tag=True):
     """One line of text: begins at `x`, stands on the baseline `y`; `size` is the font size in mm."""
 
     name: str
@@ -94,8 +88,7 @@ class Line:
 Shape = Rectangle | Disc | Triangle
 
 
-@dataclass(frozen=True, slots=True)
-class Poster:
+class Poster(msgspec.Struct, frozen=True):
     width: float
     height: float
     format: str
