@@ -17,6 +17,8 @@ gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib  # type: ignore[import-not-found]  # noqa: E402 - the version is chosen first
 
 _MAX_TEXT = 1000
+_PATIENCE = 700
+"""Milliseconds for one answer, of an application that has just started too: a busy one is passed over."""
 _SKIPPED_ROLES = frozenset({"redundant object", "filler"})
 _TOLD = (
     *("ACTIVE", "CHECKED", "COLLAPSED", "EDITABLE", "ENABLED", "EXPANDED", "FOCUSED", "MODAL", "PRESSED"),
@@ -134,6 +136,7 @@ def _text(node: Any) -> str:
 
 
 def main() -> None:
+    Atspi.set_timeout(_PATIENCE, _PATIENCE)
     walk = Walk(float(sys.argv[1]), int(sys.argv[2]))
     walk.desktop()
     json.dump({"elements": walk.found, "complete": walk.complete}, sys.stdout)
