@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -48,11 +48,12 @@ class Checked:
 def check_image(
     name: str, images: Images, provider: DeskProvider, pictures: Path, bound: float = BOUND
 ) -> Iterator[Checked]:
-    """One result for each program, as it comes. Raises `UnknownImage`, and `InfraError` for what the desk
-    itself fails at."""
+    """One result for each program that the image adds to its parent's, as it comes.
+
+    Raises `UnknownImage`, and `InfraError` where the desk itself fails."""
     pictures.mkdir(parents=True, exist_ok=True)
     spec = DeskSpec(image=name, memory=3072)
-    for offer in images.recipes.offers(name):
+    for offer in images.recipes.get(name).offers:
         label = Label(run=_LABEL, trial=f"{name}-{offer.name}", deadline=time.time() + 2 * bound + 60)
         with provider.open(spec, label) as desk:
             yield _check(name, offer, desk, pictures / f"{name}-{offer.name}.png", bound)
@@ -61,11 +62,13 @@ def check_image(
 def _check(name: str, offer: Offer, desk: Desk, picture: Path, bound: float) -> Checked:
     began = time.monotonic()
     desk.run(("sh", "-c", 'setsid -f "$@" >/tmp/program.log 2>&1', "sh", *offer.argv))
-    appeared = _await_window(desk, offer, began + bound)
+    appeared = _await(desk, lambda: any(_belongs(offer, window) for window in windows(desk)), began + bound)
     seconds = time.monotonic() - began
+    # Objects come from the program's main loop, so a window that shows some has been painted.
+    accessible = appeared and _await(desk, lambda: _elements(desk) > 0, began + bound)
     picture.write_bytes(desk.observe(_SETTLED).png)
     found = windows(desk)
-    reason = _complaint(offer, found) if appeared else _silence(desk, found, bound)
+    reason = _complaint(offer, found, accessible) if appeared else _silence(desk, found, bound)
     return Checked(
         image=name,
         program=offer.name,
@@ -85,8 +88,8 @@ def windows(desk: Desk) -> tuple[Window, ...]:
     return tuple(Window(application, title) for application, title in rows)
 
 
-def _await_window(desk: Desk, offer: Offer, deadline: float) -> bool:
-    while not any(_belongs(offer, window) for window in windows(desk)):
+def _await(desk: Desk, condition: Callable[[], bool], deadline: float) -> bool:
+    while not condition():
         if time.monotonic() > deadline:
             return False
         desk.observe(_PACE)
@@ -97,11 +100,13 @@ def _belongs(offer: Offer, window: Window) -> bool:
     return any(re.search(offer.window, text) for text in (window.title, window.application))
 
 
-def _complaint(offer: Offer, found: tuple[Window, ...]) -> str:
+def _complaint(offer: Offer, found: tuple[Window, ...], accessible: bool) -> str:
     if not any(_belongs(offer, window) for window in found):
         return "its window went away again"
     others = [window.title or window.application for window in found if not _belongs(offer, window)]
-    return f"opens with another window: {', '.join(others)}" if others else ""
+    if others:
+        return f"opens with another window: {', '.join(others)}"
+    return "" if accessible else "shows no accessible objects"
 
 
 def _silence(desk: Desk, found: tuple[Window, ...], bound: float) -> str:

@@ -194,7 +194,7 @@ def _row(name: str, images: Images, engine: Engine | None) -> _Row:
     return _Row(
         image=name,
         summary=images.recipes.get(name).summary,
-        programs=tuple(offer.name for offer in images.recipes.offers(name)),
+        programs=tuple(offer.name for offer in images.recipes.get(name).offers),
         reference=images.reference(name),
         built=found is not None if engine else None,
         size=found.size if found else None,
@@ -202,7 +202,7 @@ def _row(name: str, images: Images, engine: Engine | None) -> _Row:
 
 
 def _check_all(names: Sequence[str], images: Images, pictures: Path, bound: float) -> list[Checked]:
-    programs = sum(len(images.recipes.offers(name)) for name in names)
+    programs = sum(len(images.recipes.get(name).offers) for name in names)
     columns = (TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
     results: list[Checked] = []
     with Progress(*columns, console=console(stderr=True)) as progress:
