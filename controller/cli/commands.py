@@ -32,7 +32,7 @@ COMMANDS: tuple[Row, ...] = (
     Row("prices", f"{_CLI}.prices:app", "Show and override the price table."),
     Row("desk", f"{_CLI}.desk:app", "Open, list and reap desks."),
     Row("worlds", f"{_CLI}.worlds:app", "Audit, compare and import simulated workplaces."),
-    Row("verify", f"{_CLI}.verify:verify", "Grade a folder of outputs with a task's verifier."),
+    Row("verify", f"{_CLI}.verify:verify", "Grade one file against another with a verifier."),
     Row("view", f"{_CLI}.view:view", "Look at a run in the browser."),
 )
 

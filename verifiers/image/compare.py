@@ -22,20 +22,20 @@ _FULL_RED = 20.0
 
 
 def verify(
-    candidate: Path, reference: Path, spec: ImageSpec | None = None, *, untouched: Path | None = None
+    candidate: Path, reference: Path, spec: ImageSpec | None = None, *, before: Path | None = None
 ) -> Verdict:
-    """`untouched` is the input: what it already scores earns nothing.
+    """`before` is the untouched input: what it already scores earns nothing.
 
     Raises `Unreadable` for the reference or input, and `BadSpec` where they do not fit together.
     """
     spec = spec or ImageSpec()
     truth = read(reference)
-    before = read(untouched) if untouched else None
+    start = read(before) if before else None
     try:
         made = read(candidate)
     except Unreadable as error:
         return Verdict((check("readable", False, expected="a picture", found=error.reason).as_gate(),))
-    return Verdict(judge(made, truth, spec, before))
+    return Verdict(judge(made, truth, spec, start))
 
 
 def judge(made: Picture, truth: Picture, spec: ImageSpec, before: Picture | None = None) -> tuple[Check, ...]:

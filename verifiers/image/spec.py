@@ -33,7 +33,7 @@ class ImageSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     `mean` and `p95` bound the colour difference over all pixels, `worst_block` its mean over the worst
     `block` × `block` square, which sees what is wrong in one place. `ssim` bounds mean structural
-    similarity. `margin` is how much of the untouched input's difference must be gone where that input is given.
+    similarity. `margin` is how much of the untouched input's difference must be gone where that is given.
     `formats` are Pillow's names ("PNG"); empty allows any.
     """
 

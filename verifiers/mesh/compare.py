@@ -69,20 +69,20 @@ class Comparison:
 
 
 def verify(
-    candidate: Path, reference: Path, spec: MeshSpec | None = None, *, stock: Path | None = None
+    candidate: Path, reference: Path, spec: MeshSpec | None = None, *, before: Path | None = None
 ) -> Verdict:
-    """`stock` is the part before the work: what it already scores earns nothing.
+    """`before` is the stock, the part before the work: what it already scores earns nothing.
 
-    Raises `Unreadable` for the reference or stock, `BadSpec`, and `MissingExtra` for a format.
+    Raises `Unreadable` for the reference or the stock, `BadSpec`, and `MissingExtra` for a format.
     """
     spec = spec or MeshSpec()
     truth = solid(formats.read(reference))
-    before = solid(formats.read(stock)) if stock else None
+    stock = solid(formats.read(before)) if before else None
     try:
         made = solid(formats.read(candidate))
     except Unreadable as error:
         return Verdict((check("readable", False, expected="a mesh", found=error.reason).as_gate(),))
-    return judge(made, truth, spec, before)
+    return judge(made, truth, spec, stock)
 
 
 def compare(candidate: Solid, reference: Solid, spec: MeshSpec) -> Comparison:
@@ -115,8 +115,8 @@ def judge(candidate: Solid, reference: Solid, spec: MeshSpec, stock: Solid | Non
                 "not rescaled",
                 False,
                 expected="the reference's size",
-                found=f"{factor:g} times as large",
-                reason=f"every length is {factor:g} times the reference's: wrong unit",
+                found=f"{factor} times as large",
+                reason=f"every length is {factor} times the reference's: wrong unit",
             ).as_gate()
         )
         return Verdict(tuple(checks))

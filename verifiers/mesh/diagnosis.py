@@ -14,15 +14,17 @@ _NEAR = 0.02
 _SAMPLES = 1000
 
 
-def rescaled_by(candidate: Mesh, reference: Mesh) -> float | None:
-    """The unit factor between two bounding boxes whose sides have the same proportions, or None."""
+def rescaled_by(candidate: Mesh, reference: Mesh) -> str | None:
+    """The unit factor between two bounding boxes with the same proportions, or None."""
     ours, theirs = (np.ptp(mesh.bounds, axis=0) for mesh in (candidate, reference))
     if not (theirs > 0.0).all() or not (ours > 0.0).all():
         return None
     ratios = np.sort(ours)[::-1] / np.sort(theirs)[::-1]
-    for factor in (*_FACTORS, *(1.0 / factor for factor in _FACTORS)):
+    for factor in _FACTORS:
         if (np.abs(ratios / factor - 1.0) <= _NEAR).all():
-            return factor
+            return f"{factor:g}"
+        if (np.abs(ratios * factor - 1.0) <= _NEAR).all():
+            return f"1/{factor:g}"
     return None
 
 

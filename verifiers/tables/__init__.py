@@ -7,12 +7,10 @@ from practicum.verifiers.tables import workbook  # values, formulas, formats of 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from practicum.verifiers.registry import Fact, Family
 from practicum.verifiers.tables.spec import CellFact, Column, Decimal, Kind, TableSpec
-
-if TYPE_CHECKING:
-    from practicum.verifiers.verdict import Verdict
+from practicum.verifiers.verdict import Verdict
 
 __all__ = ["CellFact", "Column", "Decimal", "Kind", "TableSpec", "verify"]
 
@@ -22,3 +20,23 @@ def verify(candidate: Path, reference: Path, spec: TableSpec | None = None) -> V
     from practicum.verifiers.tables import compare  # noqa: PLC0415 - spreadsheets are paid for at use
 
     return compare.verify(candidate, reference, spec)
+
+
+FAMILY = Family(
+    kind="tables",
+    title="Tables and workbooks",
+    spec=TableSpec,
+    verify=verify,
+    suffixes=(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".ods", ".parquet"),
+    facts=(
+        Fact("readable", "", "the file opens as a table; a gate", "RFC 4180; ECMA-376"),
+        Fact("columns", "names", "every column asked for is there, whatever the order and letter case"),
+        Fact("no other columns", "names", "no further column"),
+        Fact("rows", "count", "every row of the reference is there, by key or by place"),
+        Fact("no other rows", "count", "no further row"),
+        Fact("cells", "typed values", "values agree column by column: 33 is 33.00, dates are dates"),
+        Fact(
+            "<cell>", "typed value", "a single cell: value, live formula, number format, and that it follows"
+        ),
+    ),
+)

@@ -7,12 +7,10 @@ from practicum.verifiers.vector import svg  # shapes and texts in page coordinat
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from practicum.verifiers.registry import Fact, Family
 from practicum.verifiers.vector.spec import VectorSpec
-
-if TYPE_CHECKING:
-    from practicum.verifiers.verdict import Verdict
+from practicum.verifiers.verdict import Verdict
 
 __all__ = ["VectorSpec", "verify"]
 
@@ -22,3 +20,26 @@ def verify(candidate: Path, reference: Path, spec: VectorSpec | None = None) -> 
     from practicum.verifiers.vector import compare  # noqa: PLC0415 - numpy and scipy are paid for at use
 
     return compare.verify(candidate, reference, spec)
+
+
+FAMILY = Family(
+    kind="vector",
+    title="Vector drawings",
+    spec=VectorSpec,
+    verify=verify,
+    suffixes=(".svg",),
+    facts=(
+        Fact("readable", "", "the file is an SVG without entities; a gate", "SVG 2"),
+        Fact("page size", "mm", "width and height as printed", "CSS 2.2: 96 px to the inch"),
+        Fact(
+            "shapes",
+            "mm, ΔE00",
+            "outline, fill, stroke, opacity of each shape after all transforms",
+            "CIEDE2000",
+        ),
+        Fact("stacking", "", "of two shapes that overlap the same one is above"),
+        Fact("no other shapes", "count", "nothing else leaves paint on the page"),
+        Fact("texts", "mm, ΔE00", "content, place, size and colour of each text"),
+        Fact("no other texts", "count", "no further text"),
+    ),
+)
