@@ -30,7 +30,7 @@ class OcrMarker:
         return read_lines(decode(frame))
 
 
-def read_lines(picture: Picture, *, confidence: float = 40.0) -> tuple[Element, ...]:
+def read_lines(picture: Picture, *, confidence: float = 20.0) -> tuple[Element, ...]:
     """The lines of words, then those on dark plates such as buttons; boxes in the picture's pixels; role
     `text`.
 
