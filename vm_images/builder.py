@@ -25,7 +25,8 @@ from practicum.vm_images.recipe import Recipes, standard
 
 LABEL = "practicum.digest"
 LAYER_LABEL = "practicum.layer"
-PARALLEL = 2
+PARALLEL = 3
+"""Layers at a time: while one waits for its downloads the others unpack."""
 TAIL_LINES = 30
 GUEST_PATH = "lib/practicum/vm_images/handsd/"
 """Where the guest program lies, so that it is imported by the same name as here."""
@@ -117,7 +118,7 @@ class Images:
 
 
 class _Site:
-    """One build: the layers that are missing, two at a time, each after its parent."""
+    """One build: the layers that are missing, a few at a time, each after its parent."""
 
     def __init__(self, images: Images, engine: Engine, report: Report) -> None:
         self._images = images
