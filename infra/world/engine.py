@@ -13,6 +13,7 @@ from practicum.infra.environment import Tool, ToolCall, ToolErrorKind, ToolResul
 from practicum.infra.errors import WorldFault
 from practicum.infra.faults.operations import Access, Operation
 from practicum.infra.world import journal
+from practicum.infra.world.backend import Backend, Executable
 from practicum.infra.world.rules import ACTIVITY, SUBMIT, Rules
 from practicum.infra.world.tables import Change, Row, Tables
 from practicum.infra.world.tool import BadArguments, WorldTool
@@ -33,8 +34,10 @@ class WorldEnvironment:
         tables: Tables,
         *,
         operations: Callable[[], tuple[Operation, ...]] = tuple,
+        backend: Backend | None = None,
     ) -> None:
-        """`operations` tells, when asked, what a fault may strike here."""
+        """`operations` tells, when asked, what a fault may strike here; calls are answered by `backend`, or
+        by the tools' own code."""
         self.rules = rules
         self.operations = operations
         self.entries: list[journal.Entry] = []
@@ -42,6 +45,7 @@ class WorldEnvironment:
         self._tables = tables
         self._view = View(tables)
         self._world = World(tables)
+        self._backend = backend or Executable()
         self._revision = 0
         self._digest = tables.digest
 
@@ -80,21 +84,26 @@ class WorldEnvironment:
             if tool.name == ACTIVITY:
                 value: Any = journal.activities(self.entries)
             else:
-                value = tool.function(self._view, **arguments)
+                value = self._backend.read(tool, self._view, arguments)
         except Refused as refusal:
             return self._reject(call, ToolErrorKind.REFUSED, str(refusal))
+        except WorldFault:
+            raise
         except Exception as error:
             raise WorldFault(f"{self.rules.name}: {tool.name} crashed: {error!r}") from error
         return self._accept(call, tool.answer(value, self._revision), ())
 
     def _write(self, call: ToolCall, tool: WorldTool, arguments: dict[str, Any]) -> ToolResult:
         try:
-            value = tool.function(self._world, **arguments)
+            value = self._backend.write(tool, self._world, arguments)
             if (why := self.rules.broken(self._view)) is not None:
                 raise Refused(why)
         except Refused as refusal:
             self._world.rollback()
             return self._reject(call, ToolErrorKind.REFUSED, str(refusal))
+        except WorldFault:
+            self._world.rollback()
+            raise
         except Exception as error:
             self._world.rollback()
             raise WorldFault(f"{self.rules.name}: {tool.name} crashed: {error!r}") from error
@@ -150,6 +159,14 @@ class WorldEnvironment:
                 write=write,
             )
         )
+
+    def fork(self) -> WorldEnvironment:
+        """The same world from here on, apart from this one."""
+        twin = WorldEnvironment(
+            self.rules, self._tables.copy(), operations=self.operations, backend=self._backend
+        )
+        twin.entries, twin.answer, twin._revision = list(self.entries), self.answer, self._revision
+        return twin
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state as JSON values, with its revision and hash. Not for agents."""

@@ -84,11 +84,11 @@ class WorldTool:
 
 
 def _require_complete(tool: str, schema: JSON) -> None:
-    """Answers have every field, never null: otherwise nobody could notice that one was lost."""
+    """Answers are rows with an id and every field, never null: else nobody could notice that one was lost."""
     optional = set(schema.get("properties", ())) - set(schema.get("required", ()))
     nullable = [name for name, part in schema.get("properties", {}).items() if "anyOf" in part]
-    if "properties" not in schema or optional or nullable:
-        raise TypeError(f"{tool} must answer rows without optional fields: {sorted(optional)} {nullable}")
+    if "id" not in schema.get("properties", ()) or optional or nullable:
+        raise TypeError(f"{tool} must answer rows with an id and without optional fields, not {schema}")
 
 
 def describe(schema: JSON) -> str:
