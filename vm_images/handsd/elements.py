@@ -129,8 +129,10 @@ def _describe(node: Any, states: Any, depth: int) -> dict[str, Any] | None:
 def _text(node: Any) -> str:
     text = node.get_text_iface()
     if text is not None:
-        length = min(text.get_character_count(), _MAX_TEXT)
-        return str(text.get_text(0, length)) if length > 0 else ""
+        length, half = text.get_character_count(), _MAX_TEXT // 2
+        if length <= _MAX_TEXT:
+            return str(text.get_text(0, length)) if length > 0 else ""
+        return f"{text.get_text(0, half)} … {text.get_text(length - half, length)}"
     value = node.get_value_iface()
     return f"{value.get_current_value():g}" if value is not None else ""
 
