@@ -9,11 +9,15 @@ from practicum.infra.desk.container import ContainerDesks
 from practicum.infra.desk.desk import Desk, DeskProvider, DeskSpec, Label
 from practicum.infra.desk.fake import FakeDesks
 from practicum.infra.desk.pool import Pool
+from practicum.infra.desk.vm import VmDesks
+from practicum.infra.desk.vm.folders import Folders
+from practicum.vm_images.vm.disk import Disks
 
 KINDS = [
     "fake",
     pytest.param("container", marks=pytest.mark.docker),
     pytest.param("pool", marks=pytest.mark.docker),
+    pytest.param("vm", marks=[pytest.mark.docker, pytest.mark.vm]),
 ]
 SPEC = DeskSpec("base", width=1024, height=640)
 
@@ -31,12 +35,17 @@ def label() -> Labels:
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def provider(request: pytest.FixtureRequest) -> Iterator[DeskProvider]:
+def provider(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[DeskProvider]:
     """Every kind of desk there is."""
     if request.param == "fake":
         yield FakeDesks()
     elif request.param == "container":
         yield ContainerDesks()
+    elif request.param == "vm":
+        Disks().build("base")
+        yield VmDesks(folders=Folders(tmp_path_factory.mktemp("vm", numbered=True)))
     else:
         with Pool(ContainerDesks(), size=1) as pool:
             yield pool

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from PIL import Image
@@ -49,31 +48,45 @@ CAPABILITIES = frozenset(
 )
 
 _LOOK = 0.02
+_REST = 0.04
+_BUSY = 0.3
+"""Of one processor: an idle desktop takes a twentieth of it, and any program that starts takes all."""
 _DOUBLE_CLICK, _NEAR = 0.55, 6.0
 _FOCUS = Settle(quiet=0.03, bound=0.5)
 _SPOOL = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Rhythm:
-    """How a guest paints, in seconds: the pause within one answer to an action, and before its first part."""
+class _Watch:
+    """When the guest's processors were last seen at work."""
 
-    quiet: float
-    first: float
+    def __init__(self, emulator: Emulator) -> None:
+        self._emulator = emulator
+        self._seen = emulator.busy_seconds()
+        self._at = self._busy_at = time.monotonic()
+
+    def busy_at(self, now: float) -> float:
+        """On the clock of `now` (monotonic); that very moment where nobody can tell."""
+        seen = self._emulator.busy_seconds()
+        if seen is None or self._seen is None:
+            return now
+        if now - self._at >= _LOOK:
+            if seen - self._seen > _BUSY * (now - self._at):
+                self._busy_at = now
+            self._seen, self._at = seen, now
+        return self._busy_at
 
 
 class VmDesk:
     """`infra.desk.desk.Desk`, `Accessible`, and the clipboard."""
 
-    def __init__(self, spec: DeskSpec, emulator: Emulator, guest: LinuxGuest, rhythm: Rhythm) -> None:
+    def __init__(self, spec: DeskSpec, emulator: Emulator, guest: LinuxGuest, *, patience: float) -> None:
         self.spec = spec
         self.capabilities = CAPABILITIES
         self._emulator = emulator
         self._guest = guest
-        self._rhythm = rhythm
+        self._patience = patience
         self._hands = threading.Lock()
         self._frozen = False
-        self._acted: tuple[float, Picture] | None = None
         self._last: tuple[Picture, bytes] | None = None
         self._last_click = (-math.inf, Point(0, 0))
         self._clicked = False
@@ -92,14 +105,12 @@ class VmDesk:
             started = time.monotonic()
             keyboard = self._guest.keyboard() if any(uses_keys(action) for action in actions) else None
             planned = [(action, list(self._steps(action, keyboard))) for action in actions]
-            before = self._emulator.picture()
             for action, steps in planned:
                 self._prepare(action)
                 for step in steps:
                     self._do(step)
                 self._note(action)
             self._flush()
-            self._acted = (time.monotonic(), before)
             return ActReceipt(len(actions), time.monotonic() - started)
 
     def run(
@@ -166,26 +177,25 @@ class VmDesk:
         return self._last[1] if self._last else None
 
     def _settled(self, settle: Settle) -> tuple[Picture, bool]:
-        """Dump the screen until it has been the same for long enough, or the bound is reached."""
+        """Dump the screen until it has stayed the same for long enough, or the bound is reached.
+
+        `quiet` is long enough while the guest's processors rest. While they work, something may be on its way
+        to the screen, and it takes several times as long as the guest was seen to need for an answer.
+        """
         started = time.monotonic()
-        acted = self._acted
-        picture = self._emulator.picture()
-        changed_at = started
+        watch = _Watch(self._emulator)
+        picture, same_since = self._emulator.picture(), started
         while True:
             now = time.monotonic()
-            answered = acted is None or picture != acted[1] or changed_at > started
-            if settle.quiet == 0:
-                quiet_at = started
-            elif answered or acted is None:
-                quiet_at = changed_at + max(settle.quiet, self._rhythm.quiet)
-            else:
-                quiet_at = acted[0] + max(settle.quiet, self._rhythm.first)
-            if now >= quiet_at or now >= started + settle.bound:
-                return picture, now >= quiet_at
-            pause(min(_LOOK, quiet_at - now, started + settle.bound - now))
+            at_rest = same_since + settle.quiet
+            if settle.quiet > 0 and watch.busy_at(now) > now - max(settle.quiet, _REST):
+                at_rest = same_since + max(settle.quiet, self._patience)
+            if now >= at_rest or now >= started + settle.bound:
+                return picture, now >= at_rest
+            pause(min(_LOOK, started + settle.bound - now))
             later = self._emulator.picture()
             if later != picture:
-                picture, changed_at = later, time.monotonic()
+                picture, same_since = later, time.monotonic()
 
     def _encoded(self, picture: Picture) -> bytes:
         last = self._last

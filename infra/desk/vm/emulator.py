@@ -132,6 +132,7 @@ class Emulator:
         self._monitor.greet()
         self._pending: dict[Device, int] = {}
         self._mice: dict[bool, int] = {}
+        self._threads: tuple[int, ...] = ()
 
     @classmethod
     def start(cls, hardware: Hardware, folder: Path, *, resume: bool, watch: bool) -> Emulator:
@@ -165,6 +166,20 @@ class Emulator:
         if magic != b"P6" or depth != b"255" or len(rgb) != width * height * 3:
             raise ChannelLost("screendump: not a whole picture")
         return Picture(width, height, rgb)
+
+    def busy_seconds(self) -> float | None:
+        """Seconds that the guest's processors have worked or waited to; None where nobody counts them."""
+        if not self._threads:
+            told = self._monitor.call("query-cpus-fast")
+            self._threads = tuple(int(processor["thread-id"]) for processor in told)
+        pid = self._process.pid if self._process else 0
+        try:
+            counted = [
+                Path(f"/proc/{pid}/task/{thread}/schedstat").read_text("ascii") for thread in self._threads
+            ]
+        except OSError:
+            return None
+        return sum(int(word) for line in counted for word in line.split()[:2]) / 1e9
 
     def send(self, report: Report) -> None:
         """Hand events to a device, never more than it can hold before the guest has taken them."""

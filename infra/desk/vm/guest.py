@@ -13,6 +13,7 @@ import select
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -56,7 +57,9 @@ _BECOME_AGENT = (
     "--inh-caps=-all",
     "--no-new-privs",
 )
-_ENTER = 'cd -- "$1" || exit 126; shift; exec env "$@"'
+_KILL = """
+until ! kill -0 "$1" 2>&-; do echo 1 > "$2/cgroup.kill"; sleep 0.02; done 2>/dev/null
+"""
 _AWAIT_SESSION = """
 docked() {
     for window in $(xprop -root _NET_CLIENT_LIST | tr -d , | cut -d'#' -f2-); do
@@ -69,6 +72,13 @@ until xprop -root _NET_SUPPORTING_WM_CHECK | grep -q '# 0x' && docked; do sleep 
 _UNPACK = 'mkdir -p -- "$1" && tar -xpf - -C "$1"; code=$?; cat > /dev/null; exit $code'
 _RECEIVE = 'head -c "$1" < /dev/virtio-ports/desk.bulk | { shift; "$@"; }'
 _KEYBOARD_STATE = "xset -q && xprop -root _XKB_RULES_NAMES"
+_TELL_KEYMAP = f"""
+kept=$1; shift
+if [ ! -s "$kept" ]; then
+    python3 -I {_LIBRARY}/vm_keymap.py "$@" > "$kept.new" && mv "$kept.new" "$kept"
+fi
+cat "$kept"
+"""
 _FREEZE = """
 echo 1 > /sys/fs/cgroup/agent/cgroup.freeze
 until grep -qx 'frozen 1' /sys/fs/cgroup/agent/cgroup.events; do sleep 0.02; done
@@ -104,7 +114,7 @@ class LinuxGuest:
         state = self._ask("/bin/sh", "-c", _KEYBOARD_STATE).stdout
         locks, _, rules = state.partition(b"_XKB_RULES_NAMES")
         if self._keymap is None or self._keymap[0] != rules:
-            self._keymap = rules, self._read_keymap()
+            self._keymap = rules, self._read_keymap(rules)
         words = b" ".join(locks.split())
         return Keyboard(self._keymap[1], b"Caps Lock: on" in words, b"Num Lock: on" in words)
 
@@ -198,9 +208,11 @@ class LinuxGuest:
             raise ChannelLost(f"{path}: {done.stderr.decode('utf-8', 'replace').strip() or done.code}")
         return done
 
-    def _read_keymap(self) -> Keymap:
+    def _read_keymap(self, rules: bytes) -> Keymap:
+        """Kept in the guest by the rules that give it, where a saved machine finds it again."""
         names = [keys.keysym(name) or name for name in sorted(keys.NAMED)]
-        return Keymap.read(self._ask("python3", "-I", f"{_LIBRARY}/vm_keymap.py", *names).stdout)
+        kept = f"/run/keymap-{sha256(rules).hexdigest()[:16]}"
+        return Keymap.read(self._ask("/bin/sh", "-c", _TELL_KEYMAP, "sh", kept, *names).stdout)
 
     def _give(self, number: str, stdin: bytes) -> str:
         """Where in the guest a long standard input was laid; empty where it goes with the command."""
@@ -212,7 +224,7 @@ class LinuxGuest:
 
     def _kill(self, pid: int, account: Account, number: str) -> Exited:
         group = f"/sys/fs/cgroup/{account.value}/{number}"
-        self._ask("/bin/sh", "-c", f"echo 1 > {group}/cgroup.kill")
+        self._ask("/bin/sh", "-c", _KILL, "sh", str(pid), group)
         ended = self._agent.wait(pid, timeout=_KILL_SECONDS * self._patience)
         if ended is None:
             raise ChannelLost("a command that was killed goes on")
@@ -248,4 +260,4 @@ def _command(
     less = ("-u", "DBUS_SESSION_BUS_ADDRESS", "-u", "XDG_RUNTIME_DIR") if account is Account.HOUSE else ()
     become = _BECOME_AGENT if account is Account.AGENT else ()
     settings = (f"{name}={value}" for name, value in {**own, **env}.items())
-    return (*become, "sh", "-c", _ENTER, "sh", str(cwd or home), *less, *settings, *argv)
+    return (*become, "env", *less, f"--chdir={cwd or home}", *settings, *argv)

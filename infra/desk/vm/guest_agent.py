@@ -92,9 +92,11 @@ class GuestAgent:
     def read(self, path: str, cap: int) -> tuple[bytes, bool]:
         """A file's first and last `cap // 2` bytes, or all of it; and whether something was left out."""
         with self._opened(path, "r") as handle:
-            size = int(
-                self._channel.call("guest-file-seek", handle=handle, offset=0, whence=_BY_END)["position"]
-            )
+            first, ended = self._read_piece(handle, min(cap, CHUNK))
+            if ended:
+                return first, False
+            end = self._channel.call("guest-file-seek", handle=handle, offset=0, whence=_BY_END)
+            size = int(end["position"])
             if size <= cap:
                 return self._read_at(handle, 0, size), False
             head = self._read_at(handle, 0, cap - cap // 2)
@@ -118,15 +120,16 @@ class GuestAgent:
 
     def _read_at(self, handle: int, offset: int, size: int) -> bytes:
         self._channel.call("guest-file-seek", handle=handle, offset=offset, whence=0)
-        data = bytearray()
-        while len(data) < size:
-            count = min(CHUNK, size - len(data))
-            answer = self._channel.call("guest-file-read", handle=handle, count=count, timeout=60.0)
-            piece = base64.b64decode(answer["buf-b64"])
-            if not piece:
-                break
+        data, ended = b"", False
+        while len(data) < size and not ended:
+            piece, ended = self._read_piece(handle, min(CHUNK, size - len(data)))
             data += piece
-        return bytes(data)
+        return data
+
+    def _read_piece(self, handle: int, count: int) -> tuple[bytes, bool]:
+        """What comes next, and whether that was the end of the file."""
+        answer = self._channel.call("guest-file-read", handle=handle, count=count, timeout=60.0)
+        return base64.b64decode(answer["buf-b64"]), bool(answer["eof"])
 
     def _write_piece(self, handle: int, piece: bytes) -> None:
         while piece:

@@ -16,7 +16,7 @@ from practicum.infra.desk.actions import Point
 from practicum.infra.desk.desk import Capability, Desk, DeskSpec, Label, Network
 from practicum.infra.desk.pauses import pause
 from practicum.infra.desk.vm.accelerator import Accelerator, best
-from practicum.infra.desk.vm.desk import CAPABILITIES, Rhythm, VmDesk, encode
+from practicum.infra.desk.vm.desk import CAPABILITIES, VmDesk, encode
 from practicum.infra.desk.vm.emulator import (
     AGENT,
     BULK,
@@ -237,8 +237,8 @@ class VmMachine:
             emulator, guest = self._parts
             guest.set_clock()
             reaction = self._prove_hands(deadline)
-            rhythm = Rhythm(quiet=min(0.5, 2 * reaction), first=min(2.0, 4 * reaction))
-            self._desk = VmDesk(self._hardware.spec, emulator, guest, rhythm)
+            patience = min(1.5, max(0.25, 4 * reaction))
+            self._desk = VmDesk(self._hardware.spec, emulator, guest, patience=patience)
 
     def _prove_hands(self, deadline: float) -> float:
         """Move the pointer, and back to the middle, until the screen shows it: seconds of the slower move."""
