@@ -14,7 +14,7 @@ from practicum.controller.summary import Summary
 class Job:
     """One trial to work on, in the run at `root`.
 
-    `task`, `agent` and `desk` are what the house calls them. `finished` is how many attempts had a result when
+    `task`, `agent` and `desk` are the names in the house. `finished` is how many attempts had a result when
     the job was made: where there are more, somebody else worked on the trial meanwhile. `reopened` when the
     trial was scored already. `wall` is in seconds: the worker is killed when the job takes longer.
     """
