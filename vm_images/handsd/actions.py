@@ -12,7 +12,8 @@ from practicum.vm_images.handsd.pointer import BUTTONS, Place, Pointer
 if TYPE_CHECKING:
     from practicum.vm_images.handsd.display import Display
 
-_DOUBLE_CLICK = 0.55
+_APART = 0.55
+_APART_FROM_DOUBLE = 0.9
 _NEAR = 6.0
 
 
@@ -23,7 +24,7 @@ class Hands:
         self._keyboard = keyboard
         self._pointer = pointer
         self._display = display
-        self._last_click: tuple[float, Place] = (-math.inf, (0, 0))
+        self._apart_until: tuple[float, Place] = (-math.inf, (0, 0))
         self._clicked = False
 
     def do(self, action: dict[str, Any]) -> None:
@@ -38,7 +39,8 @@ class Hands:
         self._stay_apart(place)
         with self._keyboard.held(action["held"]):
             self._pointer.click(place, BUTTONS[action["button"]], action["count"])
-        self._last_click = (time.monotonic(), place)
+        apart = _APART if action["count"] == 1 else _APART_FROM_DOUBLE
+        self._apart_until = (time.monotonic() + apart, place)
         self._clicked = True
 
     def _drag(self, action: dict[str, Any]) -> None:
@@ -72,8 +74,8 @@ class Hands:
 
     def _stay_apart(self, place: Place) -> None:
         """Two clicks are not a double click: whoever wants one asks for it."""
-        then, there = self._last_click
-        left = then + _DOUBLE_CLICK - time.monotonic()
+        until, there = self._apart_until
+        left = until - time.monotonic()
         if left > 0 and math.dist(there, place) <= _NEAR:
             self._display.pace(left)
 

@@ -20,14 +20,14 @@ class Clipboard:
     def __init__(self, display: Display) -> None:
         self._display = display
         self._x = display.x
-        self._window = x11.XCreateSimpleWindow(self._x.display, self._x.root, -10, -10, 1, 1, 0, 0, 0)
+        self.window = x11.XCreateSimpleWindow(self._x.display, self._x.root, -10, -10, 1, 1, 0, 0, 0)
         self._text = b""
-        x11.XSelectInput(self._x.display, self._window, xlib.PROPERTY_CHANGE_MASK)
+        x11.XSelectInput(self._x.display, self.window, xlib.PROPERTY_CHANGE_MASK)
         display.on(xlib.SELECTION_REQUEST, self._answer)
 
     def set(self, text: str) -> None:
         self._text = text.encode()
-        x11.XSetSelectionOwner(self._x.display, self._x.atom("CLIPBOARD"), self._window, 0)
+        x11.XSetSelectionOwner(self._x.display, self._x.atom("CLIPBOARD"), self.window, 0)
         self._x.sync()
 
     def get(self, bound: float) -> str | None:
@@ -36,12 +36,12 @@ class Clipboard:
         self._display.on(xlib.SELECTION_NOTIFY, lambda event: answers.append(event.selection.property))
         atom = self._x.atom
         x11.XConvertSelection(
-            *(self._x.display, atom("CLIPBOARD"), atom("UTF8_STRING"), atom(_PROPERTY), self._window, 0)
+            *(self._x.display, atom("CLIPBOARD"), atom("UTF8_STRING"), atom(_PROPERTY), self.window, 0)
         )
         deadline = time.monotonic() + bound
         if not self._display.wait_for(lambda: bool(answers), deadline) or not answers[0]:
             return None
-        kind, value = self._x.property(self._window, _PROPERTY, delete=True)
+        kind, value = self._x.property(self.window, _PROPERTY, delete=True)
         if kind == atom("INCR"):
             value = self._increments(deadline)
         return value.decode("utf-8", "replace")
@@ -51,14 +51,14 @@ class Clipboard:
         fresh: list[bool] = []
 
         def changed(event: XEvent) -> None:
-            if event.property.window == self._window and event.property.state == 0:
+            if event.property.window == self.window and event.property.state == 0:
                 fresh.append(True)
 
         self._display.on(xlib.PROPERTY_NOTIFY, changed)
         whole = b""
         while self._display.wait_for(lambda: bool(fresh), deadline):
             fresh.clear()
-            piece = self._x.property(self._window, _PROPERTY, delete=True)[1]
+            piece = self._x.property(self.window, _PROPERTY, delete=True)[1]
             if not piece:
                 return whole
             whole += piece

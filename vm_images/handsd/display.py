@@ -174,9 +174,11 @@ class Display:
         self.screen = Screen(self.x)
         self.clipboard = Clipboard(self)
         keyboard = Keyboard(self.x, drained=lambda: session.drain(self))
-        self.hands = Hands(keyboard, Pointer(self.x, self.pace), self)
+        self.hands = Hands(
+            keyboard, Pointer(self.x, self.pace, taken=lambda: session.await_manager(self)), self
+        )
         self.on(self.screen.damage_event, lambda _: self.screen.damaged())
-        self.on(xlib.MAPPING_NOTIFY, lambda _: keyboard.forget())
+        self.on(keyboard.change_event, lambda _: keyboard.forget())
         self.on(xlib.CONFIGURE_NOTIFY, self._configured)
         x11.XSelectInput(self.x.display, self.x.root, xlib.STRUCTURE_NOTIFY_MASK | xlib.PROPERTY_CHANGE_MASK)
         xfixes.XFixesSelectCursorInput(self.x.display, self.x.root, xlib.CURSOR_DISPLAY_NOTIFY_MASK)

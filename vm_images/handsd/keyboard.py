@@ -29,6 +29,7 @@ class Keyboard:
     def __init__(self, connection: Connection, drained: Callable[[], None]) -> None:
         self._x = connection
         self._reader = KeymapReader(connection)
+        self.change_event = self._reader.change_event
         self._drained = drained
         self._keymap: Keymap | None = None
         self._layout = 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint16, c_uint32, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint16, c_uint32, c_void_p
 from dataclasses import dataclass, field
 
-from practicum.vm_images.handsd.xlib import Connection, DisplayError, x11
+from practicum.vm_images.handsd.xlib import USE_CORE_KEYBOARD, Connection, DisplayError, x11
 
-SHIFT = 1
 LOCK = 2
+_CHANGES = 0b11  # XkbNewKeyboardNotify and XkbMapNotify: whoever speaks XKB gets no MappingNotify
 
 _xkb = ctypes.CDLL("libxkbcommon.so.0")
 _xkb_x11 = ctypes.CDLL("libxkbcommon-x11.so.0")
@@ -47,13 +47,15 @@ class _ModifierMap(ctypes.Structure):
     _fields_ = (("per_modifier", c_int), ("keycodes", POINTER(ctypes.c_ubyte)))
 
 
+_declare(x11, "XkbSelectEvents", c_int, c_void_p, c_uint, c_uint, c_uint)
 _declare(x11, "XGetModifierMapping", POINTER(_ModifierMap), c_void_p)
 _declare(x11, "XFreeModifiermap", c_int, c_void_p)
 
 
 def keysym_of(character: str) -> int:
     """The keysym of a character; 0 for what no keysym can stand for (controls, surrogates, noncharacters)."""
-    return int(_xkb.xkb_utf32_to_keysym(ord(character)))
+    code = ord(character)
+    return 0 if 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 else int(_xkb.xkb_utf32_to_keysym(code))
 
 
 def keysym_named(name: str) -> int:
@@ -104,8 +106,11 @@ class KeymapReader:
         self._x = connection
         self._xcb = _x11_xcb.XGetXCBConnection(connection.display)
         self._context = _xkb.xkb_context_new(0)
-        if not _xkb_x11.xkb_x11_setup_xkb_extension(self._xcb, 1, 0, 0, None, None, None, None):
+        event = c_ubyte()
+        if not _xkb_x11.xkb_x11_setup_xkb_extension(self._xcb, 1, 0, 0, None, None, byref(event), None):
             raise DisplayError("the X server has no XKB extension")
+        self.change_event = event.value
+        x11.XkbSelectEvents(connection.display, USE_CORE_KEYBOARD, _CHANGES, _CHANGES)
 
     def read(self, layout: int) -> Keymap:
         device = _xkb_x11.xkb_x11_get_core_keyboard_device_id(self._xcb)

@@ -17,17 +17,25 @@ Place = tuple[int, int]
 
 
 class Pointer:
-    """`pace` lets the other side take in a movement; seconds."""
+    """`pace` lets the other side take in a movement, for some seconds; `taken` returns once the window
+    manager has dealt with the presses before: it sees each first, and what happens meanwhile is held back
+    and may be told with another place.
+    """
 
-    def __init__(self, connection: Connection, pace: Callable[[float], None]) -> None:
+    def __init__(
+        self, connection: Connection, pace: Callable[[float], None], taken: Callable[[], None]
+    ) -> None:
         self._x = connection
         self._pace = pace
+        self._taken = taken
 
     def move(self, place: Place) -> None:
         xtst.XTestFakeMotionEvent(self._x.display, -1, place[0], place[1], 0)
 
     def button(self, button: int, *, press: bool) -> None:
         xtst.XTestFakeButtonEvent(self._x.display, button, int(press), 0)
+        if button < _UP:
+            self._taken()
 
     def click(self, place: Place, button: int, count: int) -> None:
         """Chromium takes presses of one and the same millisecond for one press."""

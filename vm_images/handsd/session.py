@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from practicum.vm_images.handsd.display import Display
 
 _PING_BOUND = 1.0
+_MANAGER_BOUND = 0.25
 
 
 def await_shell(display: Display, deadline: float) -> None:
@@ -36,6 +37,28 @@ def drain(display: Display) -> None:
     ):
         return
     display.settle(0.1, _PING_BOUND)
+
+
+def await_manager(display: Display) -> None:
+    """Return when the window manager has dealt with everything before: it answers a question about a
+    window of ours (_NET_REQUEST_FRAME_EXTENTS). Without one, or with one that hangs, after a moment."""
+    x = display.x
+    if not x.longs(x.root, "_NET_SUPPORTING_WM_CHECK"):
+        return
+    answer = x.atom("_NET_FRAME_EXTENTS")
+    answered: list[bool] = []
+
+    def seen(event: XEvent) -> None:
+        if event.property.window == display.clipboard.window and event.property.atom == answer:
+            answered.append(True)
+
+    display.on(xlib.PROPERTY_NOTIFY, seen)
+    event = XEvent(type=xlib.CLIENT_MESSAGE)
+    event.client.window, event.client.format = display.clipboard.window, 32
+    event.client.message_type = x.atom("_NET_REQUEST_FRAME_EXTENTS")
+    mask = xlib.SUBSTRUCTURE_NOTIFY_MASK | xlib.SUBSTRUCTURE_REDIRECT_MASK
+    x11.XSendEvent(x.display, x.root, 0, mask, byref(event))
+    display.wait_for(lambda: bool(answered), time.monotonic() + _MANAGER_BOUND)
 
 
 def active_window(display: Display) -> int:
