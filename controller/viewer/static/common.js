@@ -66,6 +66,10 @@ export class Virtual {
       this.inner.append(node);
     }
   }
+  // Change what exists without making it anew.
+  mark(change) {
+    for (const [index, node] of this.live) change(node, index);
+  }
   reveal(index) {
     const along = this.horizontal ? "scrollLeft" : "scrollTop";
     const room = this.horizontal ? this.box.clientWidth : this.box.clientHeight;

@@ -65,11 +65,16 @@ function show(index, { quiet = false } = {}) {
   $("clock").textContent = `${at + 1} of ${moments.length} · ${moment.at.slice(11, 19)}`;
   $("steps").setAttribute("aria-activedescendant", `s-${at}`);
   const row = visible().indexOf(at);
-  steps.refresh();
-  strip.refresh();
+  steps.mark((node, place) => select(node, visible()[place] === at));
+  strip.mark((node, place) => node.classList.toggle("on", place === at));
   if (row >= 0) steps.reveal(row);
   strip.reveal(at);
   if (!quiet) history.replaceState(null, "", `#step=${moment.n}`);
+}
+
+function select(node, on) {
+  node.classList.toggle("on", on);
+  node.setAttribute("aria-selected", String(on));
 }
 
 function goTo(number) {

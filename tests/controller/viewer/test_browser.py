@@ -11,8 +11,10 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from practicum.controller.outcome import Trial
@@ -27,6 +29,7 @@ from practicum.infra.desk.desk import DeskSpec, Label
 from practicum.infra.desk.fake import FakeDesks
 
 Finish = Callable[[Run, Trial], None]
+Scheme = Literal["light", "dark"]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -242,6 +245,26 @@ def test_a_person_can_take_a_live_desk_over(run: Run, context: BrowserContext) -
         page.keyboard.press("Control+s")
         expect(page.locator("#script")).to_contain_text("hands.type('ab')\n    hands.key('ctrl+s')")
     assert targets.hits == [3, 21, 39]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("where", ["", "list", "trial", "compare"])
+def test_pages_are_accessible(
+    browser: Browser, site: Site, where: str, scheme: Literal["light", "dark"]
+) -> None:
+    """No page breaks a WCAG 2.1 A or AA rule that axe-core can decide, in light or in dark."""
+    first, second = (site.run.plan().trials[index].id for index in (0, 1))
+    places = {"trial": site.trial(1) + "#step=4", "compare": f"{site.base}/compare/?a={first}&b={second}"}
+    with browser.new_context(color_scheme=scheme, viewport={"width": 1440, "height": 900}) as context:
+        page = context.new_page()
+        page.goto(f"http://{site.host}/enter#{site.keys.token}")
+        page.wait_for_url(re.compile("/run/"))
+        if where in places:
+            page.goto(places[where])
+        elif where == "list":
+            page.click("#v-list")
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
+        assert found.violations_count == 0, found.generate_report()
 
 
 def test_the_export_works_from_a_folder(browser: Browser, run: Run, tmp_path: Path) -> None:
