@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from practicum.controller.files import Appender, now, read_lines
+from practicum.controller.files import now, read_lines
 from practicum.controller.outcome import Trial
 from practicum.controller.summary import Summary
 
@@ -81,15 +81,6 @@ Event = (
 Listener = Callable[[Event], None]
 
 
-def recorder(appender: Appender) -> Listener:
-    """A listener that writes events to a run's `events.jsonl`."""
-    return appender.append
-
-
-def read(path: Path) -> Iterator[Event]:
-    """Events so far; lines that a crash tore or a newer version wrote are passed over."""
-    for line in read_lines(path):
-        try:
-            yield msgspec.json.decode(line, type=Event)
-        except msgspec.MsgspecError:
-            continue
+def lines(path: Path) -> Iterator[bytes]:
+    """Whole lines so far; decoding one as an `Event` fails where a crash tore it."""
+    return read_lines(path)

@@ -17,6 +17,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from practicum.agents.agent import Usage
 from practicum.controller.errors import BadRequest, Impossible
 
@@ -110,8 +112,19 @@ def per_million(price_in: Decimal | float, price_out: Decimal | float) -> Price:
     return Price(fresh, out, fresh, fresh, fresh, source="declared")
 
 
-@cache
+def user_file() -> Path:
+    """Where a user's own prices are looked for."""
+    return Path(platformdirs.user_config_dir("practicum")) / "prices.toml"
+
+
 def shipped() -> PriceTable:
+    """The table of this release, under the user's own where there is one."""
+    own = user_file()
+    return load(own).over(_released()) if own.is_file() else _released()
+
+
+@cache
+def _released() -> PriceTable:
     return parse(resources.files("practicum.controller").joinpath("data/prices.toml").read_text("utf-8"))
 
 

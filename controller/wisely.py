@@ -201,8 +201,8 @@ Predict = Callable[[Round, str], float]
 def estimate(rounds: Sequence[Round], answers: Mapping[str, float], agent: str) -> Weighted:
     """What an agent's mean over all questions of the tier of these rounds would be, had all been asked.
 
-    `answers` are by question. Questions of a round without an answer, because the run ended or the trial was a
-    fault, are taken to be missing at random. Raises `ValueError` where nothing was answered.
+    `answers` are by question. Questions of a round without an answer, because the run ended or the trial was
+    a fault, are taken to be missing at random. Raises `ValueError` where nothing was answered.
     """
     return _combine(rounds, answers, lambda one, stratum: one.predicted[stratum][agent])
 

@@ -31,7 +31,10 @@ COMMANDS: tuple[Row, ...] = (
     Row("export", f"{_CLI}.export:export", "Write trajectories as ATIF."),
     Row("prices", f"{_CLI}.prices:app", "Show and override the price table."),
     Row("desk", f"{_CLI}.desk:app", "Open, list and reap desks."),
-    Row("worlds", f"{_CLI}.worlds:app", "Audit, compare and import simulated workplaces."),
+    Row("worlds", f"{_CLI}.worlds:app", "List scenarios, climb the ladder, account for faults."),
+    Row("audit", f"{_CLI}.audit:audit_command", "Compare a simulator of worlds with the true ones."),
+    Row("agree", f"{_CLI}.agree:agree", "Tell whether runs rank agents alike."),
+    Row("import", f"{_CLI}.imports:app", "Bring tasks of other benchmarks in as language worlds."),
     Row("verify", f"{_CLI}.verify:verify", "Grade one file against another with a verifier."),
     Row("view", f"{_CLI}.view:view", "Look at a run in the browser."),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +10,9 @@ import msgspec
 import typer
 
 from practicum.controller import launch, runfile
+from practicum.controller.cli import options
 from practicum.controller.conduct import conduct
-from practicum.controller.errors import BadRequest, NothingScored
+from practicum.controller.errors import NothingScored
 from practicum.controller.house import STANDARD
 from practicum.controller.index import summaries
 from practicum.controller.policy import Policy, nothing, parse_retry
@@ -21,7 +20,6 @@ from practicum.controller.runfile import Caps, Prices, RunFile, TrialLimits
 from practicum.controller.show import console, trials_table
 from practicum.controller.store import Run
 from practicum.controller.summary import Counts
-from practicum.infra.faults.plan import FaultSpec
 from practicum.tasks.worlds import sets
 
 LONG_TABLE = 60
@@ -78,31 +76,33 @@ def run(
         if budget:
             launch.raise_budget(begun, budget)
     else:
-        spec = _from_file(selection) or RunFile(
+        spec = options.from_file(selection) or RunFile(
             tasks=tuple(selection or ()),
-            agents=_words(agent),
+            agents=options.words(agent),
             seeds=seeds,
             repeats=repeats,
-            faults=_fault_levels(faults, fault_count, fault_duration),
-            where=_pairs(where or ()),
+            faults=options.fault_levels(faults, fault_count, fault_duration),
+            where=options.pairs(where or ()),
             desk=desk,
             workers=workers,
             desks=desks,
             spend=spend,
-            secret=None if secret is None else str(secret.resolve()),
+            secret=options.absolute(secret),
             house=house,
             limits=TrialLimits(
                 steps=trial_steps, seconds=trial_seconds, tokens=trial_tokens, dollars=trial_dollars
             ),
             caps=Caps(
-                dollars=_dollars(budget) if budget else None,
+                dollars=options.dollars(budget) if budget else None,
                 tokens=max_tokens,
                 machine_hours=max_machine_hours,
                 wall_hours=max_hours,
-                agents={name: _dollars(cap) for name, cap in _pairs(agent_budget or ()).items()},
+                agents={
+                    name: options.dollars(cap) for name, cap in options.pairs(agent_budget or ()).items()
+                },
             ),
             prices=Prices(
-                file=None if prices is None else str(prices.resolve()),
+                file=options.absolute(prices),
                 input=price_in,
                 output=price_out,
                 free=free,
@@ -123,47 +123,6 @@ def _conclude(run: Run) -> None:
     out.print(trials_table(standing, most=LONG_TABLE))
     out.print(Counts.of(standing).sentence())
     out.print(f"The run lies in {run.root}", soft_wrap=True)
-
-
-def _from_file(selection: list[str] | None) -> RunFile | None:
-    """A selection that is one TOML file is a run file."""
-    if selection and len(selection) == 1 and selection[0].endswith(".toml") and Path(selection[0]).is_file():
-        return runfile.read(Path(selection[0]))
-    if not selection:
-        raise BadRequest("say which tasks, for example: practicum run near-term --agent oracle,nop")
-    return None
-
-
-def _words(text: str) -> tuple[str, ...]:
-    words = tuple(word.strip() for word in text.split(",") if word.strip())
-    if not words:
-        raise BadRequest("an empty list was given")
-    return words
-
-
-def _fault_levels(text: str, count: int | None, duration: int | None) -> tuple[str, ...]:
-    """Levels as trials name them; count and duration hold for all of them."""
-    try:
-        specs = [FaultSpec.parse(word) for word in _words(text)]
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
-    return tuple(
-        str(replace(spec, count=count or spec.count, duration=duration or spec.duration)) for spec in specs
-    )
-
-
-def _pairs(items: Iterable[str]) -> dict[str, str]:
-    pairs = dict(item.partition("=")[::2] for item in items)
-    if not all(pairs.values()):
-        raise BadRequest("expected NAME=VALUE")
-    return pairs
-
-
-def _dollars(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise BadRequest(f"{text!r} is not an amount of dollars") from error
 
 
 def _new_folder() -> Path:
