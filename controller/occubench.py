@@ -1,4 +1,4 @@
-"""Sitting agents at imported worlds: a folder for each task, its transcript, and a judge's opinion if asked."""
+"""Sitting agents at imported worlds: a folder a task, its transcript, and a judge's opinion if one is asked."""
 
 from __future__ import annotations
 

@@ -10,6 +10,18 @@ from pathlib import Path
 from practicum.tasks.worlds.scenario import Scenario
 
 _ROOM = Path(__file__).parent
+_FOLDERS = (
+    "agriculture",
+    "business",
+    "commerce",
+    "education",
+    "healthcare",
+    "industry",
+    "public",
+    "science",
+    "technology",
+    "transport",
+)
 _PACKAGE = "practicum.tasks.worlds"
 
 
@@ -27,8 +39,8 @@ def scenario(name: str) -> Scenario:
 
 @cache
 def names() -> tuple[str, ...]:
-    paths = (path for path in _ROOM.glob("*/*.py") if path.stem != "__init__")
-    return tuple(sorted(f"{path.parent.name}/{path.stem}" for path in paths))
+    paths = (path for folder in _FOLDERS for path in (_ROOM / folder).glob("*.py"))
+    return tuple(sorted(f"{path.parent.name}/{path.stem}" for path in paths if path.stem != "__init__"))
 
 
 def scenarios() -> Mapping[str, Scenario]:
