@@ -18,11 +18,12 @@ from practicum.controller.files import appending
 from practicum.controller.house import open_house
 from practicum.controller.index import summaries
 from practicum.controller.ledger import RUN, Ledger, Unit
+from practicum.controller.order import AsPlanned, Order, Wisely
 from practicum.controller.policy import Policy
 from practicum.controller.progress import Board, LiveBoard
-from practicum.controller.runfile import RunFile
+from practicum.controller.runfile import RunFile, Spend
 from practicum.controller.show import console, encode
-from practicum.controller.store import Run
+from practicum.controller.store import PlanRecord, Run
 from practicum.controller.summary import Counts
 from practicum.controller.sweep import Sweep
 
@@ -53,8 +54,15 @@ def make_sweep(run: Run, spec: RunFile, engine: Engine, policy: Policy, tell: Li
         policy=policy,
         admission=Admission(desks=spec.desks),
         tell=tell,
+        order=_order(run, spec, record),
         until=None if hours is None else time.monotonic() + hours * 3600,
     )
+
+
+def _order(run: Run, spec: RunFile, record: PlanRecord) -> Order:
+    if spec.spend is Spend.ALL:
+        return AsPlanned()
+    return Wisely(run.rounds, record.run, record.trials, summaries(run))
 
 
 @contextmanager

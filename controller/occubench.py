@@ -1,4 +1,4 @@
-"""Sitting agents at imported worlds: a folder a task, its transcript, and a judge's opinion if one is asked."""
+"""Sitting agents at imported worlds: a folder and transcript for each, and a judge's opinion if asked."""
 
 from __future__ import annotations
 

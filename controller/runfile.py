@@ -5,6 +5,7 @@ The command line makes the same value; it is written back resolved, so that anyb
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,13 @@ from practicum.controller.files import write_whole
 from practicum.controller.house import STANDARD
 from practicum.controller.prices import FREE, Price, PriceTable, dollars, load, per_million, shipped
 from practicum.tasks.spec import Limits
+
+
+class Spend(StrEnum):
+    """Take up all trials as planned, or those first that tell most for their cost."""
+
+    ALL = "all"
+    WISELY = "wisely"
 
 
 class TrialLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +88,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     desk: str = "container"
     workers: int = 2
     desks: int | None = None
-    spend: str = "all"
+    spend: Spend = Spend.ALL
     secret: str | None = None
     house: str = STANDARD
     limits: TrialLimits = TrialLimits()

@@ -105,6 +105,10 @@ class Run:
         return self.root / "index.jsonl"
 
     @property
+    def rounds(self) -> Path:
+        return self.root / "rounds.jsonl"
+
+    @property
     def prices(self) -> Path:
         return self.root / "prices.json"
 

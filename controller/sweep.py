@@ -6,7 +6,6 @@ All that is remembered lies in the run's folder; a controller that dies here is 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from practicum.controller.house import House
 from practicum.controller.index import summaries
 from practicum.controller.job import Broken, Done, Job, Skipped
 from practicum.controller.ledger import Ledger
+from practicum.controller.order import AsPlanned, Order
 from practicum.controller.outcome import Cancelled, Fault, FaultKind, Outcome, Result, Trial
 from practicum.controller.plan import WORLD
 from practicum.controller.policy import Policy
@@ -55,7 +55,7 @@ class Sweep:
     tell: Listener = lambda _: None
     until: float | None = None
     allowance: float = ALLOWANCE
-    queue: deque[Trial] = field(default_factory=deque)
+    order: Order = field(default_factory=AsPlanned)
     running: dict[str, Job] = field(default_factory=dict)
     draining: bool = False
     stop_at: float | None = None
@@ -68,14 +68,14 @@ class Sweep:
         """Work until nothing is due, or until told to stop. Returns how the trials of the run stand."""
         standing = summaries(self.run)
         due = [summary for summary in standing if self.policy.due(summary)]
-        self.queue.extend(summary.trial for summary in due)
-        self.finished = {trial.id: self.run.trial(trial.id).finished() for trial in self.queue}
+        self.order.add(summary.trial for summary in due)
+        self.finished = {one.trial.id: self.run.trial(one.trial.id).finished() for one in due}
         self.reopened = {s.trial.id for s in due if s.standing is Standing.SCORED}
         self.tell(
             events.RunStarted(
                 run=self.record.run,
                 planned=len(standing),
-                due=len(self.queue),
+                due=len(due),
                 workers=self.engine.free(),
             )
         )
@@ -109,18 +109,17 @@ class Sweep:
 
     def _admit(self) -> bool:
         """Start what can be started; whether there is anything left to start later."""
-        while self.queue and not self.draining and self.engine.free():
-            trial = self.queue[0]
+        while not self.draining and self.engine.free() and (trial := self.order.peek()) is not None:
             spec = self.house.task(self.record.tasks[trial.task]).spec
             objection = self.admission.objection(spec, len(self.running), self.gauge(self.run.root))
             if objection is None:
-                self._start(self.queue.popleft())
+                self._start(self.order.take())
                 continue
             self.tell(events.Held(reason=objection))
             if not self.running:
                 self.drain(objection)
             return bool(self.running)
-        return bool(self.queue) and not self.draining
+        return len(self.order) > 0 and not self.draining
 
     def _start(self, trial: Trial) -> None:
         job = Job(
@@ -155,6 +154,8 @@ class Sweep:
         again = summary.standing is Standing.FAULT and self.policy.unfinished(summary)
         if again:
             self._requeue(summary.trial)
+        else:
+            self.order.learn(summary)
         self.tell(events.TrialEnded(summary=summary, again=again))
         if summary.ending in (Ending.MONEY, Ending.TOKENS) or summary.standing is Standing.CANCELLED:
             self._drop_exhausted(summary.trial.agent)
@@ -172,15 +173,13 @@ class Sweep:
 
     def _requeue(self, trial: Trial) -> None:
         self.finished[trial.id] = self.run.trial(trial.id).finished()
-        self.queue.append(trial)
+        self.order.again(trial)
 
     def _drop_exhausted(self, agent: str) -> None:
         with closing(Ledger(self.run.ledger)) as ledger:
             if not ledger.exhausted(agent):
                 return
-        waiting = [trial for trial in self.queue if trial.agent != agent]
-        if len(waiting) < len(self.queue):
-            self.queue = deque(waiting)
+        if self.order.drop(agent):
             self.tell(events.CapReached(agent=agent, reason="a cap leaves no room for the next call"))
 
     def _broken(self, job: Job, fault: Fault) -> None:

@@ -16,7 +16,7 @@ from practicum.controller.errors import NothingScored
 from practicum.controller.house import STANDARD
 from practicum.controller.index import summaries
 from practicum.controller.policy import Policy, nothing, parse_retry
-from practicum.controller.runfile import Caps, Prices, RunFile, TrialLimits
+from practicum.controller.runfile import Caps, Prices, RunFile, Spend, TrialLimits
 from practicum.controller.show import console, trials_table
 from practicum.controller.store import Run
 from practicum.controller.summary import Counts
@@ -48,7 +48,7 @@ def run(
         str, typer.Option(help="With --resume: also faults, fault:KIND, ended:HOW, score<1.")
     ] = "",
     budget: Annotated[str, typer.Option(help="Dollars the run may spend; with --resume also +50.")] = "",
-    spend: Annotated[str, typer.Option(help="all, or wisely: choose trials to inform most.")] = "all",
+    spend: Annotated[Spend, typer.Option(help="all, or wisely: choose trials to inform most.")] = Spend.ALL,
     agent_budget: Annotated[list[str] | None, typer.Option(help="Dollars by agent: NAME=10.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Tokens the run may use.")] = None,
     max_hours: Annotated[float | None, typer.Option(help="Hours until nothing more starts.")] = None,

@@ -125,8 +125,8 @@ def test_two_controllers_on_one_run_share_its_trials(lab):
     with Local(1) as engine:
         first = lab.sweep(run, spec, engine=engine)
         second = lab.sweep(run, spec)
-        first.queue.extend(run.plan().trials)
-        first.finished = dict.fromkeys((trial.id for trial in first.queue), 0)
+        first.order.add(run.plan().trials)
+        first.finished = dict.fromkeys((trial.id for trial in run.plan().trials), 0)
         first._admit()
         second.go()
         while first.running:
