@@ -94,17 +94,12 @@ def provide(engine: Engine, mirror: Mirror | None, lines: Lines) -> str:
 
 
 def _bootstrap(engine: Engine, mirror: Mirror, lines: Lines) -> None:
+    if not shutil.which("mmdebstrap"):
+        raise NoMirror("no registry answers, and mmdebstrap is not installed (mend: scripts/setup)")
     with tempfile.TemporaryDirectory(prefix="practicum-debian-") as folder:
         Path(folder).chmod(0o755)  # apt reads the keyrings in it as a user of its own
         archive = Path(folder) / "root.tar"
-        if shutil.which("mmdebstrap"):
-            _stream(_mmdebstrap(mirror, Path(folder), archive), lines)
-        elif shutil.which("debootstrap"):
-            tree = Path(folder) / "tree"
-            _stream(("debootstrap", "--variant=minbase", SUITE, str(tree), mirror.archive), lines)
-            _stream(("tar", "-C", str(tree), "-cf", str(archive), "."), lines)
-        else:
-            raise NoMirror("neither mmdebstrap nor debootstrap is here (mend: apt-get install mmdebstrap)")
+        _stream((*_elevated(), *_mmdebstrap(mirror, Path(folder), archive)), lines)
         engine.load_root(archive, BOOTSTRAPPED, SUITE)
 
 
@@ -119,6 +114,11 @@ def _mmdebstrap(mirror: Mirror, folder: Path, archive: Path) -> Sequence[str]:
         *("mmdebstrap", "--variant=apt", "--dpkgopt=force-unsafe-io", "--include=ca-certificates"),
         *(f"--keyring={keyrings}", *options, SUITE, str(archive), str(sources)),
     )
+
+
+def _elevated() -> Sequence[str]:
+    """Making device nodes and owners takes root; a password cannot be asked for in the middle of a build."""
+    return ("sudo", "-n") if os.geteuid() != 0 and shutil.which("sudo") else ()
 
 
 def _stanza(uri: str, suites: str) -> str:
