@@ -28,7 +28,7 @@ FAMILY = Family(
     title="Triangle meshes",
     spec=MeshSpec,
     verify=verify,
-    suffixes=(".stl", ".obj", ".ply", ".3mf", ".glb"),
+    suffixes=(".stl", ".obj", ".ply", ".off", ".3mf", ".glb"),
     before="the stock, the part before the work",
     facts=(
         Fact("readable", "", "the file is a mesh with facets and finite coordinates; a gate"),
@@ -39,6 +39,12 @@ FAMILY = Family(
             "file units",
             "the largest exact point-to-facet distance, both ways; precision, recall and F at the tolerance",
             "Cignoni et al., Metro, 1998; Guthe et al., 2005; Ericson, 2005",
+        ),
+        Fact(
+            "aligned by",
+            "4 × 4 motion",
+            "the proper rigid motion used where asked; never fails",
+            "Chen, Medioni, 1992",
         ),
         Fact("volume", "cubic file units", "signed volume of the united bodies", "divergence theorem"),
         Fact("bodies", "count", "closed shells that bound material from outside, and cavities"),

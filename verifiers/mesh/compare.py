@@ -14,14 +14,16 @@ import numpy as np
 
 from practicum.verifiers.errors import BadSpec, Unreadable
 from practicum.verifiers.mesh import boolean, formats
+from practicum.verifiers.mesh.align import rigid
 from practicum.verifiers.mesh.diagnosis import mirror_axis, rescaled_by
 from practicum.verifiers.mesh.distance import Deviation, deviation
 from practicum.verifiers.mesh.index import Index
 from practicum.verifiers.mesh.probes import measure
+from practicum.verifiers.mesh.render import deviation_picture
 from practicum.verifiers.mesh.soup import content_seed
-from practicum.verifiers.mesh.spec import MeshSpec
+from practicum.verifiers.mesh.spec import Alignment, MeshSpec
 from practicum.verifiers.mesh.topology import Solid, solid
-from practicum.verifiers.verdict import Check, Role, Verdict, check
+from practicum.verifiers.verdict import Check, Evidence, Role, Verdict, check
 
 _STEPS = (1.0, 2.0, 4.0, 8.0)
 
@@ -120,10 +122,13 @@ def judge(candidate: Solid, reference: Solid, spec: MeshSpec, stock: Solid | Non
             ).as_gate()
         )
         return Verdict(tuple(checks))
+    checks.append(check("not rescaled", True, expected="the reference's size").as_gate())
+    if spec.alignment is Alignment.RIGID:
+        candidate, note = _aligned(candidate, reference)
+        checks.append(note)
     compared = compare(candidate, reference, spec)
     base = compare(stock, reference, spec).closeness if stock else 0.0
     gained = (compared.closeness - base) / (1.0 - base) if base < 1.0 else 0.0
-    checks.append(check("not rescaled", True, expected="the reference's size").as_gate())
     if stock:
         checks.append(_beats_stock(gained, spec.stock_margin))
     checks.append(_surface(compared, gained, spec))
@@ -131,6 +136,14 @@ def judge(candidate: Solid, reference: Solid, spec: MeshSpec, stock: Solid | Non
     checks += [measure(probe, candidate.mesh, reference.mesh) for probe in spec.probes]
     checks += [_tolerated(candidate), boolean.overlap(candidate, reference)]
     return Verdict(tuple(checks))
+
+
+def _aligned(candidate: Solid, reference: Solid) -> tuple[Solid, Check]:
+    motion = rigid(candidate.mesh, reference.mesh)
+    written = "; ".join(" ".join(f"{value:.6g}" for value in row) for row in motion[:3])
+    return solid(candidate.mesh.moved(motion)), Check(
+        "aligned by", True, 1.0, found=written, weight=0.0, role=Role.BONUS
+    )
 
 
 def _hold_probes(reference: Solid, spec: MeshSpec) -> None:
@@ -176,7 +189,12 @@ def _surface(compared: Comparison, gained: float, spec: MeshSpec) -> Check:
         reason="" if passed else next(f"{part.name}: {part.found}" for part in parts if not part.passed),
         weight=spec.surface_weight,
         children=parts,
+        evidence=_picture(compared) if spec.picture else (),
     )
+
+
+def _picture(compared: Comparison) -> tuple[Evidence, ...]:
+    return (deviation_picture(compared.candidate.mesh, compared.reference.mesh, compared.tolerance),)
 
 
 def _volume(compared: Comparison, spec: MeshSpec) -> Check:

@@ -18,7 +18,7 @@ import numpy as np
 from practicum.verifiers.mesh.index import Index, closest_on_triangles
 from practicum.verifiers.mesh.soup import F8, Mesh, areas
 
-_BUDGET = 16_000
+_BUDGET = 8_000
 _ROUND = 4096
 _MAX_CORNERS = 150_000
 

@@ -196,7 +196,7 @@ def _within(mesh: Mesh, low: F8, high: F8) -> F8:
     triangles = mesh.triangles[touching]
     if not len(triangles):
         return np.zeros((0, 3))
-    steps = int(np.clip(math.sqrt(60_000 / len(triangles)), 2, 60))
+    steps = int(np.clip(math.sqrt(12_000 / len(triangles)), 2, 60))
     weights = (
         np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
     )

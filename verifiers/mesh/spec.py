@@ -78,7 +78,7 @@ class MeshSpec:
     distance: float | None = None
     volume_fraction: float = 0.005
     same_bodies: bool = True
-    samples: int = 10_000
+    samples: int = 6_000
     alignment: Alignment = Alignment.NONE
     probes: tuple[Probe, ...] = ()
     surface_weight: float = 1.0
