@@ -13,15 +13,19 @@ from contextlib import closing
 import msgspec
 
 from practicum.agents.agent import Ending
+from practicum.controller import wisely
 from practicum.controller.errors import NothingScored
 from practicum.controller.index import summaries
 from practicum.controller.ledger import RUN, Ledger, Unit
+from practicum.controller.order import question_of, read_rounds
 from practicum.controller.statistics.agreement import robustness
 from practicum.controller.statistics.compare import Comparison, compare, holm
 from practicum.controller.statistics.intervals import Estimate, estimate
 from practicum.controller.statistics.repeats import pass_at_k, pass_hat_k
+from practicum.controller.statistics.wilson import Interval
 from practicum.controller.store import Run
 from practicum.controller.summary import Counts, Standing, Summary
+from practicum.controller.wisely import Round, Weighted
 
 CLEAN = "E0"
 GUI_TOOL = "computer"
@@ -76,6 +80,21 @@ class Robustness(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
 
 
+class Designed(msgspec.Struct, frozen=True, kw_only=True):
+    """What asking the whole plan of a tier would give, from a run that chose its trials wisely.
+
+    `agents` is one agent's pass rate, or the difference of two. Unbiased for how the trials were chosen,
+    which the plain rates of such a run are not.
+    """
+
+    tier: str
+    agents: tuple[str, ...]
+    mean: float
+    interval: Interval
+    asked: int
+    questions: int
+
+
 class Bill(msgspec.Struct, frozen=True, kw_only=True):
     """The book of the run. `unsettled` may have been spent: its owner died or the provider did not say."""
 
@@ -95,6 +114,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...]
     versus: tuple[Versus, ...]
     robustness: tuple[Robustness, ...]
+    designed: tuple[Designed, ...]
     notes: tuple[str, ...]
 
     def of(self, dimension: str) -> tuple[Row, ...]:
@@ -127,6 +147,7 @@ def read(run: Run) -> Report:
         rows=tuple(rows(standing)),
         versus=versus,
         robustness=tuple(robustnesses(standing)),
+        designed=tuple(designed(read_rounds(run.rounds), standing)),
         notes=tuple(_notes(standing, counts, versus)),
     )
 
@@ -196,6 +217,43 @@ def robustnesses(standing: Sequence[Summary]) -> Iterable[Robustness]:
         faulted = {level: rate for level, rate in rates.items() if level != CLEAN}
         if faulted and CLEAN in rates:
             yield Robustness(agent=agent, rates=rates, ratio=robustness(rates[CLEAN], faulted))
+
+
+def designed(rounds: Sequence[Round], standing: Sequence[Summary]) -> Iterable[Designed]:
+    """Estimates by tier for a run with rounds; none for a run that took its trials as planned."""
+    answers: dict[str, dict[str, float]] = {}
+    for summary in standing:
+        if summary.standing is Standing.SCORED:
+            mine = answers.setdefault(summary.trial.agent, {})
+            mine[question_of(summary.trial)] = float(bool(summary.passed))
+    for tier in dict.fromkeys(one.tier for one in rounds):
+        of_tier = [one for one in rounds if one.tier == tier]
+        for agents in [(agent,) for agent in answers] + list(itertools.combinations(answers, 2)):
+            found = _weighted(of_tier, answers, agents)
+            if found is not None:
+                one, interval = found
+                yield Designed(
+                    tier=tier,
+                    agents=agents,
+                    mean=one.mean,
+                    interval=interval,
+                    asked=one.asked,
+                    questions=one.questions,
+                )
+
+
+def _weighted(
+    rounds: Sequence[Round], answers: Mapping[str, Mapping[str, float]], agents: tuple[str, ...]
+) -> tuple[Weighted, Interval] | None:
+    try:
+        if len(agents) == 1:
+            one = wisely.estimate(rounds, answers[agents[0]], agents[0])
+            return one, one.interval()
+        first, second = agents
+        both = wisely.difference(rounds, answers[first], answers[second], (first, second))
+    except ValueError:  # nothing of this tier was answered
+        return None
+    return both, both.normal_interval()
 
 
 def bill_of(run: Run) -> Bill:

@@ -30,6 +30,7 @@ def render(report: Report, out: Console) -> None:
         if rows and not (dimension in ("cluster", "tier") and _trivial(rows)):
             out.print(f"\n[bold]{title}[/bold] (rates with 90 % intervals, tasks as units)")
             out.print(rates_table(rows))
+    _render_designed(report, out)
     _render_repeats(report, out)
     _render_versus(report, out)
     for line in report.robustness:
@@ -81,6 +82,27 @@ def estimate_cell(estimate: Estimate | None) -> str:
         return "–"
     interval = estimate.interval
     return f"{share(estimate.mean)} ({100 * interval.low:.0f}–{100 * interval.high:.0f})"
+
+
+def _render_designed(report: Report, out: Console) -> None:
+    if not report.designed:
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("tier", "agent", "whole plan", "90 % interval", "asked"):
+        table.add_column(name, justify="left" if name in ("tier", "agent") else "right")
+    for one in report.designed:
+        low, high = one.interval.low, one.interval.high
+        table.add_row(
+            one.tier,
+            plain(" − ".join(one.agents)),
+            f"{100 * min(1.0, max(-1.0, one.mean)):.1f}",
+            f"{100 * low:.1f} … {100 * high:.1f}",
+            f"{one.asked} of {one.questions}",
+        )
+    out.print(
+        "\n[bold]The whole plan, estimated[/bold] (pass rates in points, weighted for the choice of trials)"
+    )
+    out.print(table)
 
 
 def _render_repeats(report: Report, out: Console) -> None:

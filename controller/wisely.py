@@ -64,11 +64,18 @@ class Weighted:
             return Interval(self.mean, self.mean)
         rate = min(1.0, max(0.0, self.mean))
         smoothed = (rate * self.asked + 0.5) / (self.asked + 1)
-        around = wilson_of(rate, smoothed * (1 - smoothed) / self.error**2, quantile(confidence))
+        size = min(smoothed * (1 - smoothed) / self.error**2, self._trusted_size())
+        around = wilson_of(rate, size, quantile(confidence))
         least, most = self.total / self.questions, 1 - (self.asked - self.total) / self.questions
         low = 0.0 if self.total == 0 else max(least, around.low)
         high = 1.0 if self.total == self.asked else min(most, around.high)
         return Interval(min(low, most), max(high, least))
+
+    def _trusted_size(self) -> float:
+        """The sample size that plain sampling would give, and more the more often both answers were seen:
+        strata that showed only zeros have not shown that they hold nothing else."""
+        plain = self.asked * self.questions / max(1, self.questions - self.asked)
+        return plain * (1 + min(self.total, self.asked - self.total) / 10)
 
     def normal_interval(self, confidence: float = CONFIDENCE) -> Interval:
         """For differences."""

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from practicum.controller import report as reports
-from practicum.controller import report_csv, report_text
+from practicum.controller import report_csv, report_html, report_text
+from practicum.controller.files import write_whole
 from practicum.controller.index import summaries
 from practicum.controller.show import console, encode, trials_table
 from practicum.controller.store import Run
@@ -19,6 +20,7 @@ def report(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="The whole report as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="One line a trial.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a page with plots that loads nothing.")] = None,
     trials: Annotated[bool, typer.Option("--trials", help="Also one line a trial.")] = False,
 ) -> None:
     """Read a run: rates with intervals, costs, comparisons. Fails where nothing was scored."""
@@ -27,6 +29,8 @@ def report(
         typer.echo(report_csv.render(summaries(run)), nl=False)
         return
     found = reports.read(run)
+    if html is not None:
+        write_whole(html, report_html.render(found).encode())
     if as_json:
         typer.echo(encode(found))
         return
