@@ -44,6 +44,7 @@ class Display:
         self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._wake = os.eventfd(0, os.EFD_NONBLOCK)
         self._acted_at = 0.0
+        self._unread = False
         self._handlers: dict[int, Callable[[XEvent], None]] = {}
         self._failure: DisplayError | None = None
 
@@ -74,9 +75,15 @@ class Display:
         return results[0]
 
     def observe(self, quiet: float, bound: float) -> Observation:
-        settled, waited = self.settle(quiet, bound)
+        """What an action leads to begins when the application has read of it, which may be late."""
+        asked = time.monotonic()
+        if self._unread:
+            session.drain(self, bound)
+            self._unread, self._acted_at = False, time.monotonic()
+        spent = time.monotonic() - asked
+        settled, waited = self.settle(quiet, max(0.0, bound - spent))
         width, height = self.screen.size
-        return Observation(self.screen.png(), width, height, settled, waited)
+        return Observation(self.screen.png(), width, height, settled, spent + waited)
 
     def act(self, actions: list[dict[str, Any]]) -> None:
         try:
@@ -84,7 +91,7 @@ class Display:
                 self.hands.do(action)
         finally:
             self.x.sync()
-            self._acted_at = time.monotonic()
+            self._unread, self._acted_at = True, time.monotonic()
 
     def settle(self, quiet: float, bound: float) -> tuple[bool, float]:
         """Wait until nothing was painted for `quiet` seconds, `bound` at most: (settled, seconds waited).
@@ -173,7 +180,7 @@ class Display:
             raise DisplayError("the X server has no XTEST extension")
         self.screen = Screen(self.x)
         self.clipboard = Clipboard(self)
-        keyboard = Keyboard(self.x, drained=lambda: session.drain(self))
+        keyboard = Keyboard(self.x, drained=lambda: session.drain_keys(self))
         self.hands = Hands(
             keyboard, Pointer(self.x, self.pace, taken=lambda: session.await_manager(self)), self
         )

@@ -90,10 +90,11 @@ class Cursor:
     mask: Image.Image
 
 
-def _cursor(connection: Connection, known: Cursor | None) -> Cursor:
+def _cursor(connection: Connection, known: Cursor | None) -> Cursor | None:
+    """None when nobody gave the screen a cursor."""
     found = xfixes.XFixesGetCursorImage(connection.display)
     if not found:
-        raise DisplayError("no cursor image")
+        return None
     image = found.contents
     try:
         x, y = image.x - image.xhot, image.y - image.yhot
@@ -160,13 +161,14 @@ class Screen:
     def png(self) -> bytes:
         """The screen as it is now."""
         cursor = _cursor(self._x, self._shown)
-        if self._png is None or self._shown is None or _place(cursor) != _place(self._shown):
+        if self._png is None or _place(cursor) != _place(self._shown):
             image = self._picture.grab()
-            image.paste(cursor.picture, (cursor.x, cursor.y), cursor.mask)
+            if cursor is not None:
+                image.paste(cursor.picture, (cursor.x, cursor.y), cursor.mask)
             self._png = png.encode(image)
         self._shown = cursor
         return self._png
 
 
-def _place(cursor: Cursor) -> tuple[int, int, int]:
-    return cursor.serial, cursor.x, cursor.y
+def _place(cursor: Cursor | None) -> tuple[int, int, int] | None:
+    return None if cursor is None else (cursor.serial, cursor.x, cursor.y)

@@ -26,17 +26,18 @@ def await_shell(display: Display, deadline: float) -> None:
         raise DisplayError("no panel appeared")
 
 
-def drain(display: Display) -> None:
-    """Return when the active window has read its events: it answers a ping, or failing that rests."""
+def drain(display: Display, bound: float) -> bool:
+    """Return when the active window has read its events, as its answer to a ping shows. False when it
+    understands no ping, or has not answered within `bound` seconds."""
     window = active_window(display)
-    pinged = "_NET_WM_PING"
-    if (
-        window
-        and display.x.atom(pinged) in display.x.longs(window, "WM_PROTOCOLS")
-        and _ping(display, window)
-    ):
-        return
-    display.settle(0.1, _PING_BOUND)
+    understood = display.x.longs(window, "WM_PROTOCOLS") if window else []
+    return display.x.atom("_NET_WM_PING") in understood and _ping(display, window, bound)
+
+
+def drain_keys(display: Display) -> None:
+    """As `drain`, and what answers no ping is given time to rest."""
+    if not drain(display, _PING_BOUND):
+        display.settle(0.1, _PING_BOUND)
 
 
 def await_manager(display: Display) -> None:
@@ -72,7 +73,7 @@ def _has_panel(display: Display) -> bool:
     return any(dock in display.x.longs(window, "_NET_WM_WINDOW_TYPE") for window in windows)
 
 
-def _ping(display: Display, window: int) -> bool:
+def _ping(display: Display, window: int, bound: float) -> bool:
     """Ask as a window manager asks; the answer comes to the root window."""
     x = display.x
     answered: list[int] = []
@@ -93,6 +94,6 @@ def _ping(display: Display, window: int) -> bool:
     with x.forgiving():
         x11.XSendEvent(x.display, window, 0, 0, byref(event))
     try:
-        return display.wait_for(lambda: bool(answered), time.monotonic() + _PING_BOUND)
+        return display.wait_for(lambda: bool(answered), time.monotonic() + bound)
     finally:
         x11.XSelectInput(x.display, x.root, usual)

@@ -26,7 +26,7 @@ def colour(frame: Frame) -> tuple[int, ...]:
     return tuple(colours[0][1])
 
 
-@pytest.mark.parametrize("milliseconds", [0, 15, 40])
+@pytest.mark.parametrize("milliseconds", [0, 15, 30])
 def test_a_frame_shows_what_the_last_action_did(window, milliseconds: int) -> None:
     """For a window that paints some time after the key: never an older picture, never half of one."""
     window.show("paint", milliseconds)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -133,39 +132,38 @@ def test_an_agent_that_kills_its_own_session_keeps_its_desk(desks: ContainerDesk
         assert desk.observe().png
 
 
-def hold(spec: DeskSpec, label: Label, pooled: bool, ready: multiprocessing.synchronize.Event) -> None:
-    desks = ContainerDesks()
-    if pooled:
-        with Pool(desks, size=1) as pool:
-            pool.warm(spec, bound=60.0)
-            with pool.open(spec, label):
-                ready.set()
-                signal.pause()
-    with desks.open(spec, label):
-        ready.set()
-        signal.pause()
+HOLD = """
+import signal, sys, time
+from practicum.infra.desk.container import ContainerDesks
+from practicum.infra.desk.desk import DeskSpec, Label
+from practicum.infra.desk.pool import Pool
+
+spec = DeskSpec("base", width=648, height=480)
+label = Label(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+desks = ContainerDesks()
+with Pool(desks, size=1) as pool, desks.open(spec, label):
+    pool.warm(spec, bound=60.0)
+    print("ready", flush=True)
+    signal.pause()
+"""
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_one_reaper_pass_takes_what_a_killed_process_left(
-    desks: ContainerDesks, label: Label, pooled: bool
-) -> None:
-    """SIGKILL leaves desks behind; the next pass takes exactly those, and nobody else's."""
-    context = multiprocessing.get_context("spawn")
-    ready = context.Event()
-    spec = DeskSpec("base", width=648, height=480)
-    process = context.Process(target=hold, args=(spec, label, pooled, ready))
+def test_one_reaper_pass_takes_what_a_killed_process_left(desks: ContainerDesks, label: Label) -> None:
+    """SIGKILL leaves an open desk and a warm one behind; the next pass takes both, and nobody else's."""
+    argv = [sys.executable, "-c", HOLD, label.run, label.trial, str(label.deadline)]
     with desks.open(SMALL, Label(MY, f"{label.trial}-other", label.deadline)) as other:
-        process.start()
-        assert ready.wait(90.0)
-        os.kill(process.pid or 0, signal.SIGKILL)
-        process.join()
-        taken = desks.reap(time.time())
-        assert taken
-        assert all(gone.trial != f"{label.trial}-other" for gone in taken)
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        with process.stdout:
+            assert process.stdout.readline() == b"ready\n"
+        process.kill()
+        process.wait()
+        taken = [gone.trial for gone in desks.reap(time.time())]
+        assert label.trial in taken
+        assert "warm" in taken
+        assert f"{label.trial}-other" not in taken
         assert mine(desks, label) == []
         assert other.observe().png
-    assert desks.reap(time.time()) == ()
 
 
 def test_a_warm_desk_is_handed_out_once_and_replaced(desks: ContainerDesks, label: Label) -> None:

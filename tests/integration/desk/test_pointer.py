@@ -136,7 +136,7 @@ def pointer_of(window) -> Point:
 
 
 def test_each_target_is_hit_where_the_picture_shows_it(window) -> None:
-    """Numbered squares, found in the sent picture by colour and clicked there: each is the one that is hit."""
+    """Numbered squares, found by colour in the sent picture and clicked there, are hit."""
     window.show("targets")
     frame = window.desk.observe()
     pixels = np.asarray(Image.open(io.BytesIO(frame.png)).convert("RGB"))
