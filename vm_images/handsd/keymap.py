@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint16, c_uint32, c_void_p
 from dataclasses import dataclass, field
 
@@ -112,23 +112,23 @@ class KeymapReader:
         self.change_event = event.value
         x11.XkbSelectEvents(connection.display, USE_CORE_KEYBOARD, _CHANGES, _CHANGES)
 
-    def read(self, layout: int) -> Keymap:
+    def read(self, layout: int, pressable: Container[int] = range(256)) -> Keymap:
+        """One layout, as far as the `pressable` keycodes go: a keyboard of plastic lacks some of them."""
         device = _xkb_x11.xkb_x11_get_core_keyboard_device_id(self._xcb)
         raw = _xkb_x11.xkb_x11_keymap_new_from_device(self._context, self._xcb, device, 0)
         if not raw:
             raise DisplayError("the keymap cannot be read")
         try:
-            return self._index(raw, layout)
+            return self._index(raw, layout, pressable)
         finally:
             _xkb.xkb_keymap_unref(raw)
 
-    def _index(self, raw: int, layout: int) -> Keymap:
+    def _index(self, raw: int, layout: int, pressable: Container[int]) -> Keymap:
         keymap = Keymap()
-        self._find_holders(keymap, raw, layout)
+        self._find_holders(keymap, raw, layout, pressable)
         reachable = sum(keymap.holders) | keymap.num_lock
-        for keycode in range(
-            _xkb.xkb_keymap_min_keycode(raw), min(255, _xkb.xkb_keymap_max_keycode(raw)) + 1
-        ):
+        keycodes = range(_xkb.xkb_keymap_min_keycode(raw), min(255, _xkb.xkb_keymap_max_keycode(raw)) + 1)
+        for keycode in filter(pressable.__contains__, keycodes):
             levels = list(_levels(raw, keycode, layout))
             if not levels:
                 keymap.spare.append(keycode)
@@ -140,7 +140,7 @@ class KeymapReader:
                     _enter(keymap, keysym, stroke, keypad=keypad)
         return keymap
 
-    def _find_holders(self, keymap: Keymap, raw: int, layout: int) -> None:
+    def _find_holders(self, keymap: Keymap, raw: int, layout: int, pressable: Container[int]) -> None:
         """The keys that hold Shift and the third and fifth level, and the modifier that Num Lock sets."""
         wanted = {keysym_named(name) for name in ("Shift_L", "ISO_Level3_Shift", "ISO_Level5_Shift")}
         num_lock = keysym_named("Num_Lock")
@@ -149,7 +149,7 @@ class KeymapReader:
         for modifier in range(8):
             for keycode in filter(None, mapping.keycodes[modifier * size : (modifier + 1) * size]):
                 first = next(_levels(raw, keycode, layout), (0, ()))[0]
-                if first in wanted:
+                if first in wanted and keycode in pressable:
                     keymap.holders.setdefault(1 << modifier, keycode)
                 elif first == num_lock:
                     keymap.num_lock = 1 << modifier

@@ -21,7 +21,7 @@ from practicum.infra.desk import keys
 from practicum.infra.desk.desk import Account, Completed, Element
 from practicum.infra.desk.vm.guest_agent import Exited, GuestAgent
 from practicum.infra.desk.vm.input import Keyboard
-from practicum.infra.desk.vm.keymap import Keymap, loan_commands
+from practicum.infra.desk.vm.keymap import KEYCODES, Keymap, loan_commands
 from practicum.infra.desk.vm.qmp import ChannelLost
 from practicum.infra.errors import OutputRefused, Unsupported
 
@@ -211,8 +211,9 @@ class LinuxGuest:
     def _read_keymap(self, rules: bytes) -> Keymap:
         """Kept in the guest by the rules that give it, where a saved machine finds it again."""
         names = [keys.keysym(name) or name for name in sorted(keys.NAMED)]
+        pressable = ",".join(map(str, KEYCODES))
         kept = f"/run/keymap-{sha256(rules).hexdigest()[:16]}"
-        return Keymap.read(self._ask("/bin/sh", "-c", _TELL_KEYMAP, "sh", kept, *names).stdout)
+        return Keymap.read(self._ask("/bin/sh", "-c", _TELL_KEYMAP, "sh", kept, pressable, *names).stdout)
 
     def _give(self, number: str, stdin: bytes) -> str:
         """Where in the guest a long standard input was laid; empty where it goes with the command."""

@@ -88,7 +88,8 @@ _LENDABLE = (
     121,
 )
 _CHARACTER_NAMES = {"\n": "enter", "\t": "tab"}
-_KEYCODES = {name: code + _X_OFFSET for code, name in QCODES.items()}
+KEYCODES = tuple(code + _X_OFFSET for code in QCODES)
+"""X keycodes of every key that is pressed here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +125,12 @@ class Keymap:
         """From the guest's account in JSON. Raises `msgspec.DecodeError`."""
         table = msgspec.json.decode(told, type=_Told)
         by_name = {keys.keysym(name): name for name in keys.NAMED}
-        strokes = {char: Stroke(*where) for char, where in table.characters.items() if _reachable(where)}
-        strokes |= {by_name[x]: Stroke(*where) for x, where in table.named.items() if _reachable(where)}
+        strokes = {char: Stroke(*where) for char, where in table.characters.items()}
+        strokes |= {by_name[x]: Stroke(*where) for x, where in table.named.items()}
         taken = {stroke.keycode for stroke in strokes.values()}
         return cls(
             strokes=strokes,
-            holders={bit: Stroke(keycode) for bit, keycode in table.holders if _reachable((keycode, 0))},
+            holders={bit: Stroke(keycode) for bit, keycode in table.holders},
             num_lock=table.num_lock,
             lendable=tuple(code + _X_OFFSET for code in _LENDABLE if code + _X_OFFSET not in taken),
         )
@@ -204,7 +205,3 @@ def _is_none(char: str) -> bool:
         or ord(char) & 0xFFFE == 0xFFFE
         or "\ufdd0" <= char <= "\ufdef"
     )
-
-
-def _reachable(where: tuple[int, int]) -> bool:
-    return where[0] - _X_OFFSET in QCODES

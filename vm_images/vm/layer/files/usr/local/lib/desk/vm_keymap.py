@@ -1,6 +1,7 @@
 """The live keymap as JSON on standard output: which keycode, with which real modifiers, gives what.
 
-Arguments: the X names of the keys that are asked for besides characters.
+Arguments: the keycodes that the emulated keyboard has, joined by commas; then the X names of the keys that are
+asked for besides characters.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ def main() -> None:
     connection = xlib.Connection()
     state = xlib.XkbState()
     xlib.x11.XkbGetState(connection.display, xlib.USE_CORE_KEYBOARD, byref(state))
-    keymap = KeymapReader(connection).read(state.group)
-    named = {name: keymap.by_keysym.get(keysym_named(name)) for name in sys.argv[1:]}
+    pressable = frozenset(map(int, sys.argv[1].split(",")))
+    keymap = KeymapReader(connection).read(state.group, pressable)
+    named = {name: keymap.by_keysym.get(keysym_named(name)) for name in sys.argv[2:]}
     told = {
         "characters": {chr(code): tell(stroke) for code, stroke in keymap.by_character.items()},
         "named": {name: tell(stroke) for name, stroke in named.items() if stroke is not None},
