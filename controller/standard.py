@@ -8,6 +8,7 @@ from practicum.agents import registry
 from practicum.agents.agent import Sitter
 from practicum.controller.errors import BadRequest
 from practicum.controller.house import attribute
+from practicum.controller.played import played
 from practicum.infra.desk.desk import DeskProvider
 from practicum.tasks import catalog
 from practicum.tasks.desk_task import DeskTask
@@ -26,7 +27,13 @@ class Standard:
     """See `controller.house.House`."""
 
     def select(self, patterns: Sequence[str]) -> Sequence[Task]:
-        return catalog.select(*patterns)
+        return [task for pattern in patterns for task in self._select(pattern)]
+
+    def _select(self, pattern: str) -> Sequence[Task]:
+        """`PATTERN@ledger:MODEL` are the worlds of the pattern, played by a model."""
+        plain, at, player = pattern.partition("@")
+        found = catalog.select(plain)
+        return [played(task, player) for task in found] if at else found
 
     def name_of(self, task: Task) -> str:
         if isinstance(task, DeskTask) and task.spec.id not in catalog.catalog():
@@ -34,7 +41,7 @@ class Standard:
         return task.spec.id
 
     def task(self, name: str) -> Task:
-        return catalog.select(name)[0]
+        return self._select(name)[0]
 
     def sitter(self, name: str) -> Sitter:
         return registry.resolve(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from practicum.agents.agent import Meter
 from practicum.controller.audit import Subject, executable
 from practicum.controller.errors import BadRequest
 from practicum.controller.lent import WORLD, Count, Lent, endpoint
@@ -66,7 +67,7 @@ def subject(word: str, *, model: str, constrained: bool, max_output: int, meter:
     raise BadRequest(f"no simulator {word!r}; there are {WORDS}")
 
 
-def lend(model: str, meter: Count, *, constrained: bool, max_output: int, purpose: str = WORLD) -> Lent:
+def lend(model: str, meter: Meter, *, constrained: bool, max_output: int, purpose: str = WORLD) -> Lent:
     """The model at the endpoint that the environment names. Raises `BadRequest` without one."""
     base_url = os.environ.get(BASE_URL)
     key = os.environ.get(API_KEY) or ("none" if base_url else "")

@@ -15,6 +15,7 @@ from practicum.agents.agent import Ending, Meter, seat
 from practicum.controller.blame import TrialFault, as_planned, closing_late, phase
 from practicum.controller.exam import Sitting
 from practicum.controller.files import now
+from practicum.controller.furnish import furnish
 from practicum.controller.grading import grade
 from practicum.controller.house import House
 from practicum.controller.job import Job
@@ -22,7 +23,6 @@ from practicum.controller.outcome import Cancelled, Outcome, Phase, Result, Scor
 from practicum.controller.store import Attempt, StepWriter
 from practicum.infra.desk.desk import Label
 from practicum.infra.environment import Environment
-from practicum.infra.faults.inject import inject
 from practicum.tasks.spec import Instance, Task
 from practicum.verifiers.verdict import Verdict
 
@@ -70,7 +70,7 @@ class Story:
         with closing_late(opened, self.notes):
             with phase(Phase.PROVISION, task.spec.kind):
                 clean = opened.enter_context(task.open(instance, desks, self.label))
-                environment = inject(clean, self.job.trial.faults, f"{task.spec.id}/{instance.seed}")
+                environment = furnish(clean, self.job.trial, self.meter)
                 self.attempt.describe(task, instance, environment.tools())
             yield environment
 

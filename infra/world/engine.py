@@ -45,7 +45,7 @@ class WorldEnvironment:
         self._tables = tables
         self._view = View(tables)
         self._world = World(tables)
-        self._backend = backend or Executable()
+        self.backend = backend or Executable()
         self._revision = 0
         self._digest = tables.digest
 
@@ -84,7 +84,7 @@ class WorldEnvironment:
             if tool.name == ACTIVITY:
                 value: Any = journal.activities(self.entries)
             else:
-                value = self._backend.read(tool, self._view, arguments)
+                value = self.backend.read(tool, self._view, arguments)
         except Refused as refusal:
             return self._reject(call, ToolErrorKind.REFUSED, str(refusal))
         except WorldFault:
@@ -95,7 +95,7 @@ class WorldEnvironment:
 
     def _write(self, call: ToolCall, tool: WorldTool, arguments: dict[str, Any]) -> ToolResult:
         try:
-            value = self._backend.write(tool, self._world, arguments)
+            value = self.backend.write(tool, self._world, arguments)
             if (why := self.rules.broken(self._view)) is not None:
                 raise Refused(why)
         except Refused as refusal:
@@ -163,7 +163,7 @@ class WorldEnvironment:
     def fork(self) -> WorldEnvironment:
         """The same world from here on, apart from this one."""
         twin = WorldEnvironment(
-            self.rules, self._tables.copy(), operations=self.operations, backend=self._backend
+            self.rules, self._tables.copy(), operations=self.operations, backend=self.backend
         )
         twin.entries, twin.answer, twin._revision = list(self.entries), self.answer, self._revision
         return twin

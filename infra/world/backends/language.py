@@ -40,7 +40,7 @@ class Language:
     """`state` is the start, as `Tables.plain` gives it."""
 
     def __init__(self, rules: Rules, state: dict[str, Any], chat: Chat, *, attempts: int = 3) -> None:
-        self._chat = chat
+        self.chat = chat
         self._attempts = attempts
         opening = f"{introduction(rules, _TASK)}\n\nThe state at the start:\n{pretty(state)}"
         self._said = [Said(Role.SYSTEM, opening)]
@@ -63,7 +63,7 @@ class Language:
             return reply
 
         messages = [*self._said, call]
-        reply, text = ask(self._chat, messages, reply_schema(tool), read, attempts=self._attempts)
+        reply, text = ask(self.chat, messages, reply_schema(tool), read, attempts=self._attempts)
         self._said += [call, Said(Role.ASSISTANT, text)]
         if reply.refused:
             raise Refused(reply.refused)

@@ -50,7 +50,7 @@ class Ledger:
     def __init__(self, rules: Rules, chat: Chat, *, attempts: int = 3) -> None:
         self._rules = rules
         self._kinds = {kind.__name__: kind for kind in rules.kinds}
-        self._chat = chat
+        self.chat = chat
         self._attempts = attempts
         self._opening = Said(Role.SYSTEM, introduction(rules, _TASK))
 
@@ -89,7 +89,7 @@ class Ledger:
         call = msgspec.json.encode({"tool": tool.name, "arguments": arguments}).decode()
         messages = [self._opening, Said(Role.USER, f"The state now:\n{pretty(state)}\n\nThe call:\n{call}")]
         schema = reply_schema(tool, {"changes": self._changes_schema()})
-        reply, _ = ask(self._chat, messages, schema, read, attempts=self._attempts)
+        reply, _ = ask(self.chat, messages, schema, read, attempts=self._attempts)
         if reply.refused:
             raise Refused(reply.refused)
         return reply.answer
