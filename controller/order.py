@@ -124,7 +124,7 @@ class Wisely:
 
     def take(self) -> Trial:
         tier = self._best()
-        ready = self._ready[tier.name] if tier is not None else self._late
+        ready = self._late if tier is None else self._ready[tier.name]
         trial = ready.popleft()
         self._due.discard(trial.id)
         return trial

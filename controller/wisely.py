@@ -46,13 +46,17 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """An estimate of what asking everything would give. `asked` of `questions` were, their sum is `total`."""
+    """An estimate of what asking everything would give. `asked` of `questions` were, their sum is `total`.
+
+    `varied` counts the answers other than the commonest one.
+    """
 
     mean: float
     error: float
     asked: int
     questions: int
     total: float
+    varied: int
 
     def interval(self, confidence: float = CONFIDENCE) -> Interval:
         """For means in [0, 1]: Wilson's, with the sample size that gives this error.
@@ -74,12 +78,15 @@ class Weighted:
     def _trusted_size(self) -> float:
         """The sample size that plain sampling would give, and more the more often both answers were seen:
         strata that showed only zeros have not shown that they hold nothing else."""
-        plain = self.asked * self.questions / max(1, self.questions - self.asked)
-        return plain * (1 + min(self.total, self.asked - self.total) / 10)
+        return self._plain_size() * (1 + self.varied / 10)
+
+    def _plain_size(self) -> float:
+        return self.asked * self.questions / max(1, self.questions - self.asked)
 
     def normal_interval(self, confidence: float = CONFIDENCE) -> Interval:
-        """For differences."""
-        half = quantile(confidence) * self.error
+        """For differences: wider where they were seen too seldom to know how they scatter."""
+        scarce = self.error**2 * (1 + 2 / (self.varied + 1)) + self._plain_size() ** -2
+        half = quantile(confidence) * math.sqrt(scarce if self.error else 0.0)
         return Interval(max(-1.0, self.mean - half), min(1.0, self.mean + half))
 
 
@@ -235,8 +242,9 @@ def _combine(rounds: Sequence[Round], answers: Mapping[str, float], predict: Pre
         raise ValueError("no question was answered")
     size = sum(begun[0][0].remaining.values())
     values = [value for _, answered in begun for _, value in answered]
+    varied = len(values) - Counter(values).most_common(1)[0][1]
     if len(values) == size:
-        return Weighted(math.fsum(values) / size, 0.0, size, size, math.fsum(values))
+        return Weighted(math.fsum(values) / size, 0.0, size, size, math.fsum(values), varied)
     spreads = _spreads(begun)
     seen = total = noise = weights = 0.0
     done = 0
@@ -249,7 +257,7 @@ def _combine(rounds: Sequence[Round], answers: Mapping[str, float], predict: Pre
         seen += math.fsum(value for _, value in answered)
         done += len(answered)
     error = math.sqrt(noise) / weights / size
-    return Weighted(total / weights / size, error, len(values), size, seen)
+    return Weighted(total / weights / size, error, len(values), size, seen, varied)
 
 
 def _answered(one: Round, answers: Mapping[str, float]) -> list[tuple[str, float]]:
