@@ -62,13 +62,13 @@ def check_image(
 def _check(name: str, offer: Offer, desk: Desk, picture: Path, bound: float) -> Checked:
     began = time.monotonic()
     desk.run(("sh", "-c", 'setsid -f "$@" >/tmp/program.log 2>&1', "sh", *offer.argv))
-    appeared = _await(desk, lambda: any(_belongs(offer, window) for window in windows(desk)), began + bound)
+    appeared = _await(desk, lambda: sum(_belongs(offer, window) for window in windows(desk)), began + bound)
     seconds = time.monotonic() - began
     # Objects come from the program's main loop, so a window that shows some has been painted.
-    accessible = appeared and _await(desk, lambda: _elements(desk) > 0, began + bound)
+    elements = _await(desk, lambda: _elements(desk), began + bound) if appeared else 0
     picture.write_bytes(desk.observe(_SETTLED).png)
     found = windows(desk)
-    reason = _complaint(offer, found, accessible) if appeared else _silence(desk, found, bound)
+    reason = _complaint(offer, found, elements) if appeared else _silence(desk, found, bound)
     return Checked(
         image=name,
         program=offer.name,
@@ -76,7 +76,7 @@ def _check(name: str, offer: Offer, desk: Desk, picture: Path, bound: float) -> 
         ok=not reason,
         reason=reason,
         seconds=seconds,
-        elements=_elements(desk),
+        elements=elements,
         screenshot=picture,
     )
 
@@ -88,25 +88,24 @@ def windows(desk: Desk) -> tuple[Window, ...]:
     return tuple(Window(application, title) for application, title in rows)
 
 
-def _await(desk: Desk, condition: Callable[[], bool], deadline: float) -> bool:
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
+def _await(desk: Desk, count: Callable[[], int], deadline: float) -> int:
+    """The first count that is not 0, or 0 when the time is over."""
+    while not (found := count()) and time.monotonic() < deadline:
         desk.observe(_PACE)
-    return True
+    return found
 
 
 def _belongs(offer: Offer, window: Window) -> bool:
     return any(re.search(offer.window, text) for text in (window.title, window.application))
 
 
-def _complaint(offer: Offer, found: tuple[Window, ...], accessible: bool) -> str:
+def _complaint(offer: Offer, found: tuple[Window, ...], elements: int) -> str:
     if not any(_belongs(offer, window) for window in found):
         return "its window went away again"
     others = [window.title or window.application for window in found if not _belongs(offer, window)]
     if others:
         return f"opens with another window: {', '.join(others)}"
-    return "" if accessible else "shows no accessible objects"
+    return "" if elements else "shows no accessible objects"
 
 
 def _silence(desk: Desk, found: tuple[Window, ...], bound: float) -> str:
