@@ -1,6 +1,6 @@
-"""`python3 -m practicum.vm_images.handsd BOUND`: serve on standard input and output until they close.
+"""`python3 -m practicum.vm_images.handsd BOUND [alone]`: serve on standard input and output until they close.
 
-`BOUND` is the number of seconds in which the display must answer.
+In `BOUND` seconds the display must answer; `alone` says that commands run as who we are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def main() -> None:
 
     display = Display()
     display.start(time.monotonic() + float(sys.argv[1]))
-    Server(spawner, display, sys.stdin.buffer, sys.stdout.buffer).serve()
+    Server(spawner, display, sys.stdin.buffer, sys.stdout.buffer, alone="alone" in sys.argv[2:]).serve()
 
 
 main()

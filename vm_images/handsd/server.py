@@ -38,9 +38,14 @@ class Frozen(Exception):
     """The agent may do nothing any more."""
 
 
+class NoHouse(Exception):
+    """On a machine of one person there is no house to act for."""
+
+
 _KINDS: Mapping[type[Exception], ErrorKind] = {
     CannotType: ErrorKind.UNSUPPORTED,
     Frozen: ErrorKind.UNSUPPORTED,
+    NoHouse: ErrorKind.UNSUPPORTED,
     DisplayError: ErrorKind.DISPLAY,
     FileNotFoundError: ErrorKind.NOT_FOUND,
     files.Refused: ErrorKind.REFUSED,
@@ -68,7 +73,12 @@ class Memory:
 
 
 class Server:
-    def __init__(self, spawner: Spawner, display: Display, reader: BinaryIO, writer: BinaryIO) -> None:
+    """With `alone`, commands run as whoever runs this, on a machine that is theirs."""
+
+    def __init__(
+        self, spawner: Spawner, display: Display, reader: BinaryIO, writer: BinaryIO, *, alone: bool = False
+    ) -> None:
+        self._alone = alone
         self._spawner = spawner
         self._display = display
         self._reader = reader
@@ -161,7 +171,7 @@ class Server:
         account = str(head["account"])
         if account == "agent":
             self._refuse_frozen()
-        order = _order([str(word) for word in head["argv"]], account, dict(head["env"]), head.get("cwd"))
+        order = self._order([str(word) for word in head["argv"]], account, dict(head["env"]), head.get("cwd"))
         ended = commands.run(self._spawner, order, message.blob, float(head["timeout"]), int(head["cap"]))
         answer = _ok(
             number,
@@ -185,6 +195,8 @@ class Server:
         return None
 
     def _freeze(self, number: int, message: Message) -> Reply:
+        if self._alone:
+            raise NoHouse("whoever is alone on a machine cannot be frozen")
         self._frozen = True
         return _ok(number, processes=freeze(AGENT.uid, _FREEZE_BOUND))
 
@@ -192,7 +204,7 @@ class Server:
         self._refuse_frozen()
         argv = ["/usr/bin/python3", "-I", _ELEMENTS, str(_ELEMENT_SECONDS), str(_ELEMENT_COUNT)]
         ended = commands.run(
-            self._spawner, _order(argv, "agent", {}, None), b"", 3 * _ELEMENT_SECONDS, 8 << 20
+            self._spawner, self._order(argv, "agent", {}, None), b"", 3 * _ELEMENT_SECONDS, 8 << 20
         )
         if ended.timed_out:  # an application of the agent's that hangs is no fault of the desk
             return _ok(number, elements=[], complete=False)
@@ -207,6 +219,15 @@ class Server:
         text = str(message.head["text"])
         self._display.call(lambda: self._display.clipboard.set(text))
         return _ok(number)
+
+    def _order(self, argv: list[str], account: str, env: dict[str, str], cwd: str | None) -> Order:
+        if not self._alone:
+            return _order(argv, account, env, cwd)
+        if account == "house":
+            raise NoHouse("there is no house on this machine")
+        base = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        me = Identity(os.getuid(), os.getgid(), tuple(os.getgroups()))
+        return Order(tuple(argv), {**base, **env}, cwd or str(Path.home()), me)
 
     def _refuse_frozen(self) -> None:
         if self._frozen:

@@ -187,6 +187,7 @@ def _become(order: dict[str, object], stdin: int, stdout: int, stderr: int) -> N
 
 def _take(identity: Identity) -> None:
     _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    os.setgroups(list(identity.groups))
+    if os.geteuid() == 0:  # otherwise nobody else can be meant
+        os.setgroups(list(identity.groups))
     os.setresgid(identity.gid, identity.gid, identity.gid)
     os.setresuid(identity.uid, identity.uid, identity.uid)
