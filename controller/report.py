@@ -18,10 +18,10 @@ from practicum.controller.errors import NothingScored
 from practicum.controller.index import summaries
 from practicum.controller.ledger import RUN, Ledger, Unit
 from practicum.controller.order import question_of, read_rounds
-from practicum.controller.statistics.agreement import robustness
 from practicum.controller.statistics.compare import Comparison, compare, holm
 from practicum.controller.statistics.intervals import Estimate, estimate
 from practicum.controller.statistics.repeats import pass_at_k, pass_hat_k
+from practicum.controller.statistics.robustness import paired_ratio
 from practicum.controller.statistics.wilson import Interval
 from practicum.controller.store import Run
 from practicum.controller.summary import Counts, Standing, Summary
@@ -73,11 +73,13 @@ class Versus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Robustness(msgspec.Struct, frozen=True, kw_only=True):
-    """Pass rates of an agent by level of injected faults, and the worst over the clean one."""
+    """Pass rates of an agent by level of injected faults, and R over the `pairs` common questions."""
 
     agent: str
     rates: dict[str, float]
     ratio: float | None
+    interval: Interval | None = None
+    pairs: int = 0
 
 
 class Designed(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,17 +208,29 @@ def comparisons(standing: Sequence[Summary]) -> tuple[Versus, ...]:
 
 def robustnesses(standing: Sequence[Summary]) -> Iterable[Robustness]:
     for agent in dict.fromkeys(summary.trial.agent for summary in standing):
-        levels: dict[str, list[Summary]] = {}
-        for summary in standing:
-            if summary.trial.agent == agent and summary.standing is Standing.SCORED:
-                levels.setdefault(summary.trial.faults, []).append(summary)
-        rates = {
-            level: sum(bool(summary.passed) for summary in members) / len(members)
-            for level, members in levels.items()
-        }
-        faulted = {level: rate for level, rate in rates.items() if level != CLEAN}
-        if faulted and CLEAN in rates:
-            yield Robustness(agent=agent, rates=rates, ratio=robustness(rates[CLEAN], faulted))
+        levels = _passes_by_level(standing, agent)
+        clean = levels.get(CLEAN)
+        faulted = {level: passes for level, passes in levels.items() if level != CLEAN}
+        if clean is None or not faulted:
+            continue
+        found = paired_ratio(clean, faulted)
+        yield Robustness(
+            agent=agent,
+            rates={level: sum(passes.values()) / len(passes) for level, passes in levels.items()},
+            ratio=None if found is None else found.value,
+            interval=None if found is None else found.interval,
+            pairs=0 if found is None else found.pairs,
+        )
+
+
+def _passes_by_level(standing: Sequence[Summary], agent: str) -> dict[str, dict[tuple[str, str], float]]:
+    levels: dict[str, dict[tuple[str, str], float]] = {}
+    for summary in standing:
+        trial = summary.trial
+        if trial.agent == agent and summary.standing is Standing.SCORED:
+            question = (trial.task, f"{trial.seed}/{trial.repeat}")
+            levels.setdefault(trial.faults, {})[question] = float(bool(summary.passed))
+    return levels
 
 
 def designed(rounds: Sequence[Round], standing: Sequence[Summary]) -> Iterable[Designed]:

@@ -36,6 +36,8 @@ def render(report: Report, out: Console) -> None:
     for line in report.robustness:
         levels = ", ".join(f"{level} {share(rate)}" for level, rate in sorted(line.rates.items()))
         ratio = "–" if line.ratio is None else f"{line.ratio:.2f}"
+        if line.interval is not None:
+            ratio += f", 90 % {line.interval.low:.2f}–{line.interval.high:.2f}, {line.pairs} common questions"
         out.print(f"\nRobustness of {plain(line.agent)}: R = {ratio} ({levels})")
     for note in report.notes:
         out.print(f"• {note}", style="yellow")

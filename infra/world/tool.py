@@ -76,11 +76,10 @@ class WorldTool:
 
     def _promise(self) -> str:
         shape = describe(self.record_schema)
+        revision = "Returns `revision` (how many changes there were so far)"
         if self.lists:
-            return (
-                f"Returns `total` (how many there are) and `items`, each {shape}; nothing is ever left out."
-            )
-        return f"Returns `record`: {shape}."
+            return f"{revision}, `total` (how many there are) and `items`, all of them, each {shape}."
+        return f"{revision} and `record`: {shape}."
 
 
 def _require_complete(tool: str, schema: JSON) -> None:

@@ -213,7 +213,7 @@ def generate(rng: Random) -> Setup:
     return Setup(
         now=datetime(2026, 5, 28, 7, 45, tzinfo=UTC),
         rows=(*exams, *(Register(f"EX-{n}", count) for n, count in enumerate(heads, 1)), *rooms),
-        facts={"hall": rng.choice(["the Great Hall", "the Old Gymnasium", "the Aula"])},
+        facts={"hall": rng.choice(["The Great Hall", "The Old Gymnasium", "The Aula"])},
         expected=Expected(
             required=(
                 *(became(Exam, key, room=room) for key, room in homes.items()),

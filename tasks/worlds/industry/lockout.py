@@ -266,10 +266,10 @@ SCENARIO = Scenario(
     difficulty=2,
     trap="One energy source is missing on the placard, and one builds its pressure up again after release.",
     brief="""
-        {machine} needs maintenance. Prepare it: tell the area, stop the machine, isolate and lock every
-        energy source it has, release what is stored, and issue the permit only when each source is proven
-        dead. The steps are taken in this order: nothing is isolated under load, and nothing is released
-        before its lock hangs. Then submit which sources are under lock and the permit.
+        The machine {machine} needs maintenance. Prepare it: tell the area, stop the machine, isolate and
+        lock every energy source it has, release what is stored, and issue the permit only when each source
+        is proven dead. The steps are taken in this order: nothing is isolated under load, and nothing is
+        released before its lock hangs. Then submit which sources are under lock and the permit.
     """,
     generate=generate,
     plan=plan,

@@ -6,6 +6,7 @@ Consumption is rated for mild weather; today's is the rated one times a factor t
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -130,7 +131,8 @@ def drive_to(world: World, place: str) -> Position:
 
 
 def charge(world: World, percent: Percent) -> Position:
-    """Charge the van where it stands; possible at the depot and at the hub.
+    """Charge the van where it stands; possible at the depot and at the hub. Takes today's charging time for
+    each percent, rounded up to whole minutes.
 
     percent: charge to add
     """
@@ -174,7 +176,7 @@ def used(leg: Leg, today: Conditions) -> float:
 
 
 def charging_minutes(percent: float, today: Conditions) -> int:
-    return round(percent * today.charge_minutes_per_percent + 0.5)
+    return math.ceil(percent * today.charge_minutes_per_percent)
 
 
 def battery_floor(world: View) -> str | None:
