@@ -1,4 +1,4 @@
-"""Damage is seen for its named reason, and more of it never scores higher; rewriting is never held against anyone."""
+"""Damage is seen for its named reason and graded; rewriting is never held against anyone."""
 
 import shutil
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ ROUNDING = 0.02
 """Partial credit is measured on samples: more damage may score this much higher by chance."""
 
 bounded = settings(
-    max_examples=3,
+    max_examples=2,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def judged(kit: Kit, candidate: Path, reference: Path) -> Verdict:
-    return registry.family(kit.kind).run(candidate, reference)
+    return registry.family(kit.kind).run(candidate, reference, kit.spec)
 
 
 def pair(kit: Kit, folder: Path, seed: int) -> tuple[Path, Path]:

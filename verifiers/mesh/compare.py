@@ -94,8 +94,8 @@ def compare(candidate: Solid, reference: Solid, spec: MeshSpec) -> Comparison:
         raise BadSpec("the reference has no extent, or the tolerance is not positive")
     ours, theirs = Index(candidate.mesh.triangles), Index(reference.mesh.triangles)
     seed = content_seed(reference.mesh)
-    forward = deviation(candidate.mesh, theirs, tolerance, spec.samples, seed)
-    backward = deviation(reference.mesh, ours, tolerance, spec.samples, seed)
+    forward = deviation(candidate.mesh, theirs, tolerance, spec, seed)
+    backward = deviation(reference.mesh, ours, tolerance, spec, seed)
     return Comparison(
         candidate,
         reference,

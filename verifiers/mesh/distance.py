@@ -17,9 +17,10 @@ import numpy as np
 
 from practicum.verifiers.mesh.index import Index, closest_on_triangles
 from practicum.verifiers.mesh.soup import F8, Mesh, areas
+from practicum.verifiers.mesh.spec import MeshSpec
 
-_BUDGET = 8_000
-_ROUND = 4096
+_ROUND = 2048
+_CLOSE = 1.02
 _MAX_CORNERS = 150_000
 
 
@@ -43,10 +44,10 @@ class Deviation:
         return float((self.distances <= tolerance).mean())
 
 
-def deviation(source: Mesh, target: Index, tolerance: float, samples: int, seed: int) -> Deviation:
-    points = sample(source, samples, seed)
+def deviation(source: Mesh, target: Index, tolerance: float, spec: MeshSpec, seed: int) -> Deviation:
+    points = sample(source, spec.samples, seed)
     distances = target.distance(points)
-    largest, bound, worst = _search(source, target, tolerance, points, distances)
+    largest, bound, worst = _Search(target, tolerance, spec.search).run(source, points, distances)
     p50, p95, p99 = (float(value) for value in np.percentile(distances, [50, 95, 99]))
     mean = float(distances.mean())
     x, y, z = (float(value) for value in worst)
@@ -66,32 +67,40 @@ def sample(mesh: Mesh, count: int, seed: int) -> F8:
     return np.asarray((1.0 - root) * a + root * (1.0 - v) * b + root * v * c)
 
 
-def _search(
-    source: Mesh, target: Index, tolerance: float, points: F8, distances: F8
-) -> tuple[float, float, F8]:
-    corners = np.unique(source.triangles.reshape(-1, 3), axis=0)
-    corners = corners[:: -(-len(corners) // _MAX_CORNERS)]
-    seen = np.concatenate([points, corners])
-    found = np.concatenate([distances, target.distance(corners)])
-    best = int(found.argmax())
-    largest, worst = float(found[best]), seen[best]
-    pieces, bounds, spent = source.triangles, np.full(len(source), np.inf), 0
-    while len(pieces) and spent < _BUDGET:
-        turn = np.argsort(-bounds, kind="stable")[:_ROUND]
-        rest = np.ones(len(pieces), bool)
-        rest[turn] = False
-        centre, centre_distance, upper = _bounds(pieces[turn], target)
-        spent += len(turn)
-        if (peak := int(centre_distance.argmax())) >= 0 and centre_distance[peak] > largest:
-            largest, worst = float(centre_distance[peak]), centre[peak]
-        enough = max(largest * 1.02, tolerance)
-        open_ = upper > enough
-        halves = _halved(pieces[turn][open_])
-        keep = rest & (bounds > enough)
-        pieces = np.concatenate([pieces[keep], halves])
-        bounds = np.concatenate([bounds[keep], np.repeat(upper[open_], 2)])
-    bound = max(largest * 1.02, tolerance, float(bounds.max(initial=0.0)))
-    return largest, bound, worst
+@dataclass(frozen=True, slots=True)
+class _Search:
+    target: Index
+    tolerance: float
+    budget: int
+
+    def run(self, source: Mesh, points: F8, distances: F8) -> tuple[float, float, F8]:
+        """The largest distance found, what none can exceed, and where it was."""
+        largest, worst = self._corners(source, points, distances)
+        pieces, bounds, spent = source.triangles, np.full(len(source), np.inf), 0
+        while len(pieces) and spent < self.budget:
+            turn = np.argsort(-bounds, kind="stable")[:_ROUND]
+            rest = np.ones(len(pieces), bool)
+            rest[turn] = False
+            centre, found, upper = _bounds(pieces[turn], self.target)
+            spent += len(turn)
+            peak = int(found.argmax())
+            if found[peak] > largest:
+                largest, worst = float(found[peak]), centre[peak]
+            enough = max(largest * _CLOSE, self.tolerance)
+            undecided = upper > enough
+            keep = rest & (bounds > enough)
+            pieces = np.concatenate([pieces[keep], _halved(pieces[turn][undecided])])
+            bounds = np.concatenate([bounds[keep], np.repeat(upper[undecided], 2)])
+        left = float(bounds.max(initial=0.0)) if len(pieces) else 0.0
+        return largest, max(largest * _CLOSE, self.tolerance, left), worst
+
+    def _corners(self, source: Mesh, points: F8, distances: F8) -> tuple[float, F8]:
+        corners = np.unique(source.triangles.reshape(-1, 3), axis=0)
+        corners = corners[:: -(-len(corners) // _MAX_CORNERS)]
+        seen = np.concatenate([points, corners])
+        found = np.concatenate([distances, self.target.distance(corners)])
+        best = int(found.argmax())
+        return float(found[best]), seen[best]
 
 
 def _bounds(pieces: F8, target: Index) -> tuple[F8, F8, F8]:

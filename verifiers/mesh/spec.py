@@ -72,6 +72,7 @@ class MeshSpec:
 
     `distance_fraction` is of the reference's bounding-box diagonal; `distance` overrides it in file units.
     `stock_margin` is how much of the way from stock to reference must at least be gone.
+    `samples` measure shares of the area, `search` pieces are looked at for the largest distance.
     """
 
     distance_fraction: float = 0.002
@@ -79,6 +80,7 @@ class MeshSpec:
     volume_fraction: float = 0.005
     same_bodies: bool = True
     samples: int = 6_000
+    search: int = 8_000
     alignment: Alignment = Alignment.NONE
     probes: tuple[Probe, ...] = ()
     surface_weight: float = 1.0

@@ -31,13 +31,17 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """`sample` writes a right file of the family under the path given, whose name ends in `suffix`."""
+    """`sample` writes a right file of the family under the path given, whose name ends in `suffix`.
+
+    `spec` is what candidates of the kit are compared with, the family's default where None.
+    """
 
     kind: str
     suffix: str
     sample: Callable[[Path, Random], None]
     damages: tuple[Damage, ...]
     rewritings: tuple[Rewriting, ...]
+    spec: object | None = None
 
 
 def amount(severity: float, whole: int) -> int:

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from practicum.verifiers.mesh import stl
 from practicum.verifiers.mesh.soup import F8, Mesh
+from practicum.verifiers.mesh.spec import MeshSpec
 from practicum.verifiers.mutation.kit import Damage, Kit, Rewriting, amount
 
 
@@ -224,4 +225,5 @@ KIT = Kit(
         Rewriting("trailing bytes", _trailing),
         Rewriting("rounded coordinates", _jittered),
     ),
+    spec=MeshSpec(samples=1000, search=1500, picture=False),
 )

@@ -48,8 +48,8 @@ class _How:
 
 def _write(path: Path, rows: Rows, how: _How = _How()) -> None:
     buffer = io.StringIO(newline="")
-    dialect = {"delimiter": how.delimiter, "lineterminator": how.end}
-    csv.writer(buffer, "unix" if how.quoted else "excel", **dialect).writerows(rows)
+    dialect = "unix" if how.quoted else "excel"
+    csv.writer(buffer, dialect, delimiter=how.delimiter, lineterminator=how.end).writerows(rows)
     path.write_bytes(buffer.getvalue().encode(how.encoding))
 
 
