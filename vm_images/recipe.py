@@ -66,13 +66,14 @@ def read(folder: Path) -> Recipe:
 
 
 class Recipes:
-    """The recipes of one folder, checked to form a tree on `debian`."""
+    """The recipes of one folder as they were when it was read, checked to form a tree on `debian`."""
 
     def __init__(self, folder: Path = RECIPES) -> None:
         found = (read(path) for path in sorted(folder.iterdir()) if path.is_dir())
         self._by_name: Mapping[str, Recipe] = {recipe.name: recipe for recipe in found}
-        for recipe in self._by_name.values():
-            self.lineage(recipe.name)
+        self._digests = {recipe.name: digest_of(recipe.folder) for recipe in self._by_name.values()}
+        for name in self._by_name:
+            self.lineage(name)
 
     def names(self) -> tuple[str, ...]:
         """Every image a desk can be opened on."""
@@ -101,7 +102,7 @@ class Recipes:
 
     def layer_digest(self, name: str) -> str:
         """Of everything in the image but the guest program."""
-        return _fold(digest_of(recipe.folder) for recipe in self.lineage(name))
+        return _fold(self._digests[recipe.name] for recipe in self.lineage(name))
 
     def digest(self, name: str, guest: Path) -> str:
         """Of the whole image, with the guest program in `guest` and its locked packages: hex SHA-256."""

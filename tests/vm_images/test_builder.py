@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from practicum.vm_images.builder import Images, Progress
+from practicum.vm_images.builder import LABEL, Images, Progress
 from practicum.vm_images.engine import Engine
 from practicum.vm_images.errors import BuildFailed, EngineMissing, UnknownImage
 from practicum.vm_images.recipe import Recipes
@@ -20,6 +21,7 @@ BASE = """ARG PARENT
 FROM ${PARENT}
 RUN mkdir -p /usr/share/desk && ln -sf true /usr/bin/python3
 """
+REPOSITORY = "practicum-test"
 OFFER = """
 [[offers]]
 name = "shell"
@@ -45,12 +47,11 @@ def images(house: Path, tmp_path: Path, engine: Engine) -> Iterator[Images]:
     guest = tmp_path / "guest"
     guest.mkdir()
     (guest / "main.py").write_text("print()\n")
-    own = Images(Recipes(house), guest, tmp_path / "cache", "practicum-test")
-    yield own
-    for name in own.recipes.names():
-        for layer in reversed(own.layers(name)):
-            if engine.find(layer.tag):
-                engine.remove(layer.tag)
+    yield Images(Recipes(house), guest, tmp_path / "cache", REPOSITORY)
+    for built in engine.labelled(LABEL):
+        for tag in built.tags:
+            if tag.startswith(f"{REPOSITORY}/"):
+                engine.remove(tag)
 
 
 def test_image_is_built_once_and_its_manifest_says_what_is_in_it(images: Images, engine: Engine) -> None:
@@ -100,7 +101,7 @@ def test_failed_step_shows_the_end_of_its_log_and_leaves_the_rest_built(
         "ARG PARENT\nFROM ${PARENT}\nRUN echo the glue is dry >&2; false\n"
     )
     with pytest.raises(BuildFailed) as failed:
-        images.build(["base", "office"], engine)
+        replace(images, recipes=Recipes(house)).build(["base", "office"], engine)
     assert failed.value.stage == "layer office-apps"
     assert "the glue is dry" in failed.value.tail
     assert failed.value.log is not None
@@ -121,6 +122,7 @@ def test_interrupted_build_stops_the_engine_too(images: Images, house: Path, eng
             begun.set()
             raise Interrupted
 
+    images = replace(images, recipes=Recipes(house))
     with pytest.raises(Interrupted):
         images.build(["base"], engine, interrupt)
     assert begun.is_set()
@@ -138,7 +140,7 @@ def test_prune_leaves_the_images_of_others(images: Images, engine: Engine) -> No
     images.build(["base"], engine)
     own = {layer.tag for layer in images.layers("base")}
     assert not own & set(images.stale(engine))
-    assert all(tag.startswith("practicum-test/") for tag in images.stale(engine))
+    assert all(tag.startswith(f"{REPOSITORY}/") for tag in images.stale(engine))
 
 
 def test_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
