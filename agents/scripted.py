@@ -10,9 +10,9 @@ from typing import Any
 
 from practicum.agents.agent import Agent, Exam
 from practicum.agents.identity import digest
-from practicum.infra.environment import JSON, Tool, ToolCall
+from practicum.infra.environment import JSON, Tool, ToolCall, ToolErrorKind, ToolResult
 from practicum.infra.operator import Operator
-from practicum.tasks.spec import Instance, Task
+from practicum.tasks.spec import Instance, Kind, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,23 @@ class _BriefedOracle:
     instance: Instance
 
     def sit(self, exam: Exam) -> None:
-        self.task.solve(Operator.over(exam.call), self.instance)
+        call = exam.call if self.task.spec.kind is Kind.WORLD else patient(exam.call)
+        self.task.solve(Operator.over(call), self.instance)
+
+
+def patient(call: Callable[[ToolCall], ToolResult]) -> Callable[[ToolCall], ToolResult]:
+    """Makes a call again that the desk failed to answer. For desks, where it then did not take effect; in a
+    world it may have, and the worker there looks first."""
+
+    def again(request: ToolCall) -> ToolResult:
+        result = call(request)
+        for _ in range(_AGAIN):
+            if result.error not in _UNANSWERED or result.data is not None:
+                break
+            result = call(request)
+        return result
+
+    return again
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +86,8 @@ class RandomHand:
             exam.call(ToolCall(f"random-{number}", tool.name, random_arguments(tool, rng)))
 
 
+_AGAIN = 3
+_UNANSWERED = frozenset({ToolErrorKind.FAILED, ToolErrorKind.TIMEOUT, ToolErrorKind.UNAVAILABLE})
 _LEFT_ALONE = frozenset({"bash", "powershell", "read_file", "write_file"})
 
 

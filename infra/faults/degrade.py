@@ -54,16 +54,13 @@ def _degrade(clean: ToolResult, strike: Strike, salt: int, earlier: ToolResult |
 def _stale(clean: ToolResult, earlier: ToolResult | None) -> Degraded | None:
     if earlier is None or earlier == clean:
         return None
-    if clean.data is not None and earlier.data is not None:
-        was, now = earlier.data.get("revision"), clean.data.get("revision")
-        if was == now or _without_revision(earlier.data) == _without_revision(clean.data):
-            return None
-        return Degraded(earlier, Strike.STALE, f"revision {was}, although the state is at {now}")
-    return Degraded(earlier, Strike.STALE, "the screen is older than the last action")
-
-
-def _without_revision(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if key != "revision"}
+    was, now = dict(earlier.data or {}), dict(clean.data or {})
+    if "revision" not in now:
+        return Degraded(earlier, Strike.STALE, "the screen is older than the last action")
+    then, revision = was.pop("revision", None), now.pop("revision")
+    if then == revision or was == now:
+        return None
+    return Degraded(earlier, Strike.STALE, f"revision {then}, although the state is at {revision}")
 
 
 def _structured(data: Mapping[str, Any], strike: Strike, salt: int) -> Degraded | None:

@@ -22,7 +22,9 @@ class Access(StrEnum):
 class Operation:
     """The `index`-th distinct call of a tool (from 1), which a worker is expected to make `attempts` times.
 
-    `changing` when the answer differs between attempts, so that an old one would be wrong.
+    `changing` when the answer differs between attempts, so that an old one would be wrong. `accounted` when
+    the environment can be asked which writes took effect; where it cannot, a write is struck only before it
+    does, so that repeating it is right.
     """
 
     tool: str
@@ -30,6 +32,7 @@ class Operation:
     index: int = 1
     attempts: int = 1
     changing: bool = False
+    accounted: bool = True
 
 
 @runtime_checkable
@@ -46,8 +49,9 @@ def identity(call: ToolCall) -> str:
     return _encode(call.arguments).decode()
 
 
+_SCREEN = tuple(Operation("computer", Access.READ, 1, last, changing=True) for last in range(2, 7))
 _DESK_OPERATIONS = tuple(
-    Operation(tool, access, index)
+    Operation(tool, access, index, accounted=False)
     for tool, access, last in (
         ("bash", Access.WRITE, 6),
         ("powershell", Access.WRITE, 6),
@@ -61,7 +65,7 @@ _DESK_OPERATIONS = tuple(
 
 def desk_operations(tools: frozenset[str]) -> tuple[Operation, ...]:
     """What is struck on a desk, where nobody can tell beforehand what will be called."""
-    return tuple(operation for operation in _DESK_OPERATIONS if operation.tool in tools)
+    return tuple(operation for operation in (*_DESK_OPERATIONS, *_SCREEN) if operation.tool in tools)
 
 
 def desk_access(tool: str) -> Access:

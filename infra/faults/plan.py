@@ -109,7 +109,7 @@ def draw(spec: FaultSpec, operations: Sequence[Operation], seed: str) -> tuple[P
         if not fit:
             continue
         operation = rng.choice(fit)
-        left.remove(operation)
+        left = [other for other in left if (other.tool, other.index) != (operation.tool, operation.index)]
         planned.append(_fault(spec, operation, explicit, rng))
     return tuple(planned)
 
@@ -126,7 +126,9 @@ def _halves(spec: FaultSpec, rng: Random) -> list[bool]:
 def _fault(spec: FaultSpec, operation: Operation, explicit: bool, rng: Random) -> PlannedFault:
     attempt = 1
     if explicit:
-        strike = rng.choice(_ON_WRITE if operation.access is Access.WRITE else _ON_READ)
+        strike = rng.choice(
+            _ON_WRITE if operation.access is Access.WRITE and operation.accounted else _ON_READ
+        )
     elif operation.changing and rng.random() < 0.5:
         strike, attempt = Strike.STALE, operation.attempts
     else:

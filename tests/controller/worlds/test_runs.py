@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,3 +145,14 @@ def test_runs_are_compared_by_rank(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "tau-b" in printed
     assert "with itself" in printed
     assert command(["agree", str(tmp_path / "a")]) == 1
+
+
+@pytest.mark.parametrize("level", ["E1x12x2", "E3x12x2"])
+def test_desks_meet_faults_too_and_their_oracles_come_through(lab: Any, level: str) -> None:
+    """A desk that fails for a while is not the agent's end; what struck is in the record."""
+    run = lab.go("toys/near-term/0", "toys/near-term/1", faults=(level,), seeds="0-2")
+    assert all(summary.passed for summary in summaries(run))
+    (total,) = fault_totals(run).values()
+    assert total.planned == 72
+    assert total.met > 0
+    assert total.harmed == 0

@@ -15,7 +15,7 @@ from practicum.infra.environment import Tool, ToolCall, ToolErrorKind, ToolResul
 from practicum.infra.faults.account import FaultAccount, account
 from practicum.infra.faults.degrade import degrade
 from practicum.infra.faults.inject import LOG, FaultLog, FaultyEnvironment, inject
-from practicum.infra.faults.operations import Access, Operation, desk_access
+from practicum.infra.faults.operations import Access, Operation, desk_access, desk_operations
 from practicum.infra.faults.plan import FaultSpec, Level, PlannedFault, Strike, draw
 
 OPERATIONS = (
@@ -204,6 +204,25 @@ def test_what_does_not_fit_gives_way_to_what_does() -> None:
         degrade(ToolResult(text="", data={"revision": 1, "total": 0, "items": []}), Strike.NULL, 0, None)
         is None
     )
+
+
+def test_on_a_desk_a_write_is_struck_only_before_it_takes_effect() -> None:
+    """Nobody could ask a desk afterwards, so making the call again must be right."""
+    operations = desk_operations(frozenset({"bash", "computer", "read_file"}))
+    planned = [fault for seed in range(200) for fault in draw(FaultSpec.parse("E3"), operations, str(seed))]
+    assert {fault.tool for fault in planned} == {"bash", "computer", "read_file"}
+    assert not [fault for fault in planned if fault.strike.takes_effect]
+    assert [fault for fault in planned if fault.strike is Strike.STALE]
+
+
+def test_an_old_screen_is_one_from_before() -> None:
+    """The same question to the screen gets the answer of the last time, for a while."""
+    first, second = ToolResult(text="before"), ToolResult(text="after")
+    worse = degrade(second, Strike.STALE, 0, first)
+    assert worse is not None
+    assert worse.result == first
+    assert degrade(second, Strike.STALE, 0, second) is not None
+    assert degrade(ToolResult(text=""), Strike.STALE, 0, ToolResult(text="")) is None
 
 
 def test_a_desk_is_struck_through_its_text_and_its_screen() -> None:
