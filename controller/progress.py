@@ -137,6 +137,7 @@ class LiveBoard:
         self.board = board
         self._console = console
         self._live = Live(board, console=console, refresh_per_second=4, transient=True)
+        self._held = False
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -149,7 +150,9 @@ class LiveBoard:
 
     def hear(self, event: Event) -> None:
         self.board.hear(event)
-        if not self._console.is_terminal:
+        again = self._held and isinstance(event, events.Held)
+        self._held = isinstance(event, events.Held)
+        if not self._console.is_terminal and not again:
             line = narrate(event)
             if line is not None:
                 self._console.print(line)
