@@ -9,6 +9,8 @@ from practicum.infra.desk.container import ContainerDesks
 from practicum.infra.desk.desk import Desk, DeskProvider, DeskSpec, Label
 from practicum.infra.desk.fake import FakeDesks
 from practicum.infra.desk.pool import Pool
+from practicum.infra.desk.ssh import SshDesks
+from practicum.infra.desk.ssh.leases import Leases
 from practicum.infra.desk.vm import VmDesks
 from practicum.infra.desk.vm.folders import Folders
 from practicum.vm_images.vm.disk import Disks
@@ -18,6 +20,7 @@ KINDS = [
     pytest.param("container", marks=pytest.mark.docker),
     pytest.param("pool", marks=pytest.mark.docker),
     pytest.param("vm", marks=[pytest.mark.docker, pytest.mark.vm]),
+    pytest.param("ssh", marks=pytest.mark.docker),
 ]
 SPEC = DeskSpec("base", width=1024, height=640)
 
@@ -40,12 +43,15 @@ def provider(
 ) -> Iterator[DeskProvider]:
     """Every kind of desk there is."""
     if request.param == "fake":
-        yield FakeDesks()
+        yield FakeDesks(root=tmp_path_factory.mktemp("fake"))
     elif request.param == "container":
         yield ContainerDesks()
     elif request.param == "vm":
         Disks().build("base")
         yield VmDesks(folders=Folders(tmp_path_factory.mktemp("vm", numbered=True)))
+    elif request.param == "ssh":
+        hosts = request.getfixturevalue("ssh_hosts")
+        yield SshDesks(hosts, Leases(tmp_path_factory.mktemp("leases")))
     else:
         with Pool(ContainerDesks(), size=1) as pool:
             yield pool
