@@ -195,15 +195,14 @@ def test_every_target_is_hit_where_it_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("stage", list(Stage))
-def test_a_desk_that_fails_to_open_leaves_nothing(stage: Stage) -> None:
+def test_a_desk_that_fails_to_open_leaves_nothing(stage: Stage, tmp_path: Path) -> None:
     """A scripted failure at any stage is a staged fault with logs, and no desk stays held."""
-    desks = FakeDesks(script=Script(fail_at=stage))
-    before = desks.held()
+    desks = FakeDesks(script=Script(fail_at=stage), root=tmp_path)
     with pytest.raises(DeskFault) as caught, desks.open(SPEC, label()):
         pass
     assert caught.value.stage is stage
     assert caught.value.logs
-    assert desks.held() == before
+    assert desks.held() == ()
 
 
 def test_a_lost_desk_is_a_fault_not_an_answer() -> None:
