@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import docker
 import pytest
@@ -28,33 +29,39 @@ cat key && rm key
 
 
 @pytest.fixture(scope="session")
-def ssh_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """An existing machine: a desk image with a real OpenSSH server, reached through a port of the loopback.
+def ssh_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Host, ...]]:
+    """An existing machine with a real OpenSSH server, under three names: ports of the loopback.
 
-    It has no network of its own; each connection is a server of its own, at the end of `docker exec`.
+    It is a desk image without a network; each connection is a server of its own, at the end of `docker exec`.
     """
     folder = tmp_path_factory.mktemp("ssh")
+    environment = {
+        "DISPLAY": ":0",
+        "XAUTHORITY": "/run/desk/xauth",
+        "XDG_RUNTIME_DIR": "/run/user/1000",
+        "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/user/1000/bus",
+        "PYTHONPATH": "/opt/practicum",
+    }
     with ExitStack() as stack:
         container = stack.enter_context(_machine())
         (folder / "key").write_text(_in(container, "sh", "-c", _LET_IN))
-        port = stack.enter_context(_door(container))
-        public = _in(container, "cat", "/etc/ssh/ssh_host_ed25519_key.pub").split()
-        (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {public[0]} {public[1]}\n")
-        yield Host(
+        ports = [stack.enter_context(_door(container)) for _ in range(3)]
+        public = " ".join(_in(container, "cat", "/etc/ssh/ssh_host_ed25519_key.pub").split()[:2])
+        (folder / "known_hosts").write_text("".join(f"[127.0.0.1]:{port} {public}\n" for port in ports))
+        host = Host(
             "127.0.0.1",
             "agent",
-            port=port,
             key=folder / "key",
             known_hosts=folder / "known_hosts",
-            environment={
-                "DISPLAY": ":0",
-                "XAUTHORITY": "/run/desk/xauth",
-                "XDG_RUNTIME_DIR": "/run/user/1000",
-                "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/user/1000/bus",
-                "PYTHONPATH": "/opt/practicum",
-            },
+            environment=environment,
             accessible=True,
         )
+        yield tuple(replace(host, port=port) for port in ports)
+
+
+@pytest.fixture(scope="session")
+def ssh_host(ssh_hosts: tuple[Host, ...]) -> Host:
+    return ssh_hosts[0]
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -45,12 +45,12 @@ class Connection:
             self.close()
             raise
 
-    def stream(self, command: str) -> ExecStream:
-        """A program at the other end of an exec channel."""
+    def stream(self, command: str, held: Callable[[], bool]) -> ExecStream:
+        """A program at the other end of an exec channel, spoken to as long as the machine is `held`."""
         with ssh_errors(Stage.START):
             channel = self._transport().open_session(timeout=CONNECT_SECONDS)
             channel.exec_command(command)
-            return ExecStream(channel)
+            return ExecStream(channel, held)
 
     def sftp(self) -> paramiko.SFTPClient:
         with ssh_errors(Stage.STAGING):
@@ -123,8 +123,9 @@ def _set_trust(client: paramiko.SSHClient, host: Host) -> None:
 class ExecStream:
     """Standard input and output of a remote program (`infra.desk.wire.Transport`)."""
 
-    def __init__(self, channel: paramiko.Channel) -> None:
+    def __init__(self, channel: paramiko.Channel, held: Callable[[], bool]) -> None:
         self._channel = channel
+        self._held = held
         self._file = channel.makefile("rb", 1 << 18)
         self._log: deque[str] = deque(maxlen=_LOG_LINES)
         self._listener = threading.Thread(target=self._listen, daemon=True, name="ssh-stderr")
@@ -137,6 +138,8 @@ class ExecStream:
         return data
 
     def write(self, data: bytes) -> None:
+        if not self._held():
+            raise ConnectionAbortedError("the machine was taken back")
         self._channel.sendall(data)
 
     def close(self) -> None:

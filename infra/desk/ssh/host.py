@@ -1,12 +1,13 @@
-"""Which machine, and how it is reached: one TOML file.
+"""Which machines, and how they are reached: one TOML file.
 
+[[host]]
 name = "workstation"
 user = "exam"
 key = "~/.ssh/exam"            # or nothing, for the keys of the running agent
-display = ":0"
+environment = { DISPLAY = ":0", XAUTHORITY = "/run/user/1000/gdm/Xauthority" }
 reset = ["sudo", "zfs", "rollback", "pool/exam@clean"]
 
-[jump]                         # the machine in between, itself a host
+[host.jump]                    # the machine in between, itself a host
 name = "gateway"
 user = "me"
 """
@@ -56,15 +57,19 @@ class Host:
         return (self.known_hosts or Path("~/.ssh/known_hosts")).expanduser()
 
 
-def read(path: Path) -> Host:
-    """The host in a TOML file. Raises `EngineUnavailable` where it is missing or wrong."""
+class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    host: tuple[Host, ...]
+
+
+def read(path: Path) -> tuple[Host, ...]:
+    """The hosts in a TOML file. Raises `EngineUnavailable` where it is missing or wrong."""
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Host, strict=True, dec_hook=_path)
+        return msgspec.toml.decode(path.read_bytes(), type=_File, dec_hook=_path).host
     except (OSError, msgspec.DecodeError) as error:
         raise EngineUnavailable(f"no SSH host is set up: {error}", mend=f"write {path}") from error
 
 
 def _path(kind: type, value: object) -> object:
-    if kind is Path:
-        return Path(str(value))
-    raise NotImplementedError(kind)
+    if kind is not Path or not isinstance(value, str):
+        raise ValueError(f"{value!r} is no {kind.__name__}")
+    return Path(value)

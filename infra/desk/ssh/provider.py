@@ -1,7 +1,7 @@
 """An existing machine as a desk: `handsd` over an exec channel in the graphical session of the user.
 
-There is one such machine and it outlives every trial: it is leased to one at a time, and is only as clean as
-its own `reset` command makes it. The user is the agent, and there is no house.
+Such a machine outlives every trial: it is leased to one at a time, and is only as clean as its own `reset`
+command makes it. The user is the agent, and there is no house.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 import msgspec
 import paramiko
-from filelock import FileLock, Timeout
 from platformdirs import user_cache_path, user_config_path
 
 from practicum.infra.desk.desk import Account, Capability, Desk, DeskSpec, Label, Network, Settle
@@ -24,6 +23,7 @@ from practicum.infra.desk.guest import GuestDesk
 from practicum.infra.desk.ssh import files
 from practicum.infra.desk.ssh.connection import Connection, ssh_errors
 from practicum.infra.desk.ssh.host import Host, read
+from practicum.infra.desk.ssh.leases import Lease, Leases
 from practicum.infra.desk.wire import Link
 from practicum.infra.errors import DeskFault, Stage, Unsupported
 from practicum.vm_images.builder import GUEST_PATH
@@ -33,7 +33,6 @@ from practicum.vm_images.recipe import digest_of
 
 READY_SECONDS = 30.0
 RESET_SECONDS = 600.0
-_LEASE_SECONDS = 5.0
 _INSTALL = 'mkdir -p "$HOME/.cache/practicum/{0}" && tar -xf - -C "$HOME/.cache/practicum/{0}"'
 
 
@@ -69,10 +68,13 @@ class SshDesk(GuestDesk):
 
 @dataclass(frozen=True, slots=True)
 class SshDesks:
-    """Provider of one machine, by default the one that `ssh.toml` in the user's configuration names."""
+    """Provider of the `hosts`, by default those that `ssh.toml` in the user's configuration names.
 
-    host: Host = field(default_factory=lambda: read(user_config_path("practicum") / "ssh.toml"))
-    leases: Path = field(default_factory=lambda: user_cache_path("practicum") / "ssh")
+    A trial gets the first that is free, so they should be alike.
+    """
+
+    hosts: tuple[Host, ...] = field(default_factory=lambda: read(user_config_path("practicum") / "ssh.toml"))
+    leases: Leases = field(default_factory=lambda: Leases(user_cache_path("practicum") / "ssh"))
     kind: str = "ssh"
 
     def capabilities(self, spec: DeskSpec) -> frozenset[Capability]:
@@ -80,23 +82,23 @@ class SshDesks:
         if spec.network is Network.ALLOWLIST:
             raise Unsupported("the network of an existing machine is its own")
         found = {Capability.SCREEN, Capability.CLIPBOARD, Capability.DAMAGE}
-        if self.host.accessible:
+        if all(host.accessible for host in self.hosts):
             found.add(Capability.ACCESSIBILITY)
-        if self.host.reset:
+        if all(host.reset for host in self.hosts):
             found.add(Capability.CHECKPOINT)
         return frozenset(found)
 
     def digest(self, spec: DeskSpec) -> str:
-        """Of where and how it is reached: what is on it, nobody here can know."""
-        shape = sha256(msgspec.json.encode((self.host, spec), order="sorted", enc_hook=str)).hexdigest()
+        """Of where and how they are reached: what is on them, nobody here can know."""
+        shape = sha256(msgspec.json.encode((self.hosts, spec), order="sorted", enc_hook=str)).hexdigest()
         return f"{self.kind}:{digest_of(GUEST)[:16]}:{shape[:16]}"
 
     @contextmanager
     def open(self, spec: DeskSpec, label: Label) -> Iterator[Desk]:
         self.capabilities(spec)
-        with self._leased(label), _connected(self.host) as connection:
+        with self._leased(label) as lease, _connected(lease.host) as connection:
             self._reset(connection)
-            link = self._start(connection)
+            link = self._start(connection, lease)
             try:
                 desk = self._ready(spec, link, connection)
                 try:
@@ -107,71 +109,38 @@ class SshDesks:
                 link.close()
 
     def held(self) -> tuple[Label, ...]:
-        with suppress(FileNotFoundError):
-            return (msgspec.json.decode(self._note.read_bytes(), type=Label),)
-        return ()
+        return self.leases.held(self.hosts)
 
     def reap(self, now: float, abandoned: Callable[[Label], bool] = lambda _: False) -> tuple[Label, ...]:
-        """Take back a lease that is over, abandoned or of a dead process; the machine itself stays."""
-        over = tuple(
-            label for label in self.held() if label.deadline <= now or abandoned(label) or self._free()
-        )
-        if over:
-            self._note.unlink(missing_ok=True)
-        return over
-
-    @property
-    def _note(self) -> Path:
-        return self.leases / f"{self.host.user}@{self.host.name}-{self.host.port}.json"
+        """Take back leases that are over, abandoned or of a dead process; the machines stay."""
+        return self.leases.take_back(self.hosts, now, abandoned)
 
     @contextmanager
-    def _leased(self, label: Label) -> Iterator[None]:
-        """The kernel holds the lock, and lets it go with the process."""
-        self.leases.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = FileLock(self._note.with_suffix(".lock"))
+    def _leased(self, label: Label) -> Iterator[Lease]:
+        lease = self.leases.take(self.hosts, label)
+        if lease is None:
+            names = ", ".join(host.name for host in self.hosts)
+            raise DeskFault(Stage.CREATE, f"{names}: taken by other trials")
         try:
-            lock.acquire(timeout=_LEASE_SECONDS)
-        except Timeout as error:
-            raise DeskFault(Stage.CREATE, f"{self.host.name} is taken by another trial") from error
-        try:
-            self._note.write_bytes(msgspec.json.encode(label))
-            yield
+            yield lease
         finally:
-            self._note.unlink(missing_ok=True)
-            lock.release()
-
-    def _free(self) -> bool:
-        lock = FileLock(self._note.with_suffix(".lock"))
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            return False
-        lock.release()
-        return True
+            lease.release()
 
     def _reset(self, connection: Connection) -> None:
-        if self.host.reset:
-            code, out, err = connection.output(shlex.join(self.host.reset), timeout=RESET_SECONDS)
+        if connection.host.reset:
+            code, out, err = connection.output(shlex.join(connection.host.reset), timeout=RESET_SECONDS)
             if code != 0:
                 said = (out + err).decode("utf-8", "replace")
                 raise DeskFault(Stage.CREATE, f"the reset command ended with {code}", logs=said)
 
-    def _start(self, connection: Connection) -> Link:
+    def _start(self, connection: Connection, lease: Lease) -> Link:
         """Lay down `handsd` where it is not yet, and talk to it."""
         version = f"handsd-{digest_of(GUEST)[:16]}"
         with archive(folder_entries(GUEST, GUEST_PATH.removeprefix("lib/"))) as packed:
             code, _, err = connection.output(_INSTALL.format(version), packed.read(), timeout=READY_SECONDS)
         if code != 0:
             raise DeskFault(Stage.START, "handsd cannot be laid down", logs=err.decode("utf-8", "replace"))
-        return Link(connection.stream(self._command(version)))
-
-    def _command(self, version: str) -> str:
-        given = dict(self.host.environment)
-        libraries = given.pop("PYTHONPATH", "")
-        settings = [f"{name}={shlex.quote(value)}" for name, value in given.items()]
-        settings.append(f'PYTHONPATH="$HOME/.cache/practicum/{version}":{shlex.quote(libraries)}')
-        program = f"{shlex.quote(self.host.python)} -m practicum.vm_images.handsd {READY_SECONDS} alone"
-        return f"cd && exec env {' '.join(settings)} {program}"
+        return Link(connection.stream(_command(connection.host, version), lease.stands))
 
     def _ready(self, spec: DeskSpec, link: Link, connection: Connection) -> SshDesk:
         deadline = time.monotonic() + READY_SECONDS
@@ -183,6 +152,16 @@ class SshDesks:
             seen, asked = f"{frame.width}×{frame.height}", f"{spec.width}×{spec.height}"
             raise DeskFault(Stage.DISPLAY, f"the screen is {seen}, not {asked}", frame=frame.png)
         return desk
+
+
+def _command(host: Host, version: str) -> str:
+    """Into the graphical session, with the libraries of that machine after our own program."""
+    given = dict(host.environment)
+    libraries = given.pop("PYTHONPATH", "")
+    settings = [f"{name}={shlex.quote(value)}" for name, value in given.items()]
+    settings.append(f'PYTHONPATH="$HOME/.cache/practicum/{version}":{shlex.quote(libraries)}')
+    program = f"{shlex.quote(host.python)} -m practicum.vm_images.handsd {READY_SECONDS} alone"
+    return f"cd && exec env {' '.join(settings)} {program}"
 
 
 @contextmanager

@@ -12,12 +12,14 @@ import pytest
 from practicum.infra.desk.actions import Key, TypeText
 from practicum.infra.desk.desk import Account, Capability, Desk, DeskSpec, Label, Settle
 from practicum.infra.desk.ssh import SshDesks
-from practicum.infra.desk.ssh.host import Host, Trust
-from practicum.infra.errors import DeskFault, DeskLost, Stage, Unsupported
+from practicum.infra.desk.ssh.host import Host, Trust, read
+from practicum.infra.desk.ssh.leases import Leases
+from practicum.infra.errors import DeskFault, DeskLost, EngineUnavailable, Stage, Unsupported
 
 pytestmark = pytest.mark.docker
 
 SPEC = DeskSpec("base", width=1024, height=640)
+_CLEAN = ("sh", "-c", "rm -f ~/dirt; date >> ~/resets")
 WINDOW = Path(__file__).parents[1] / "desk" / "guest" / "window.py"
 
 
@@ -28,7 +30,7 @@ def label() -> Label:
 
 @pytest.fixture(scope="module")
 def desks(ssh_host: Host, tmp_path_factory: pytest.TempPathFactory) -> SshDesks:
-    return SshDesks(ssh_host, tmp_path_factory.mktemp("leases"))
+    return SshDesks((ssh_host,), Leases(tmp_path_factory.mktemp("leases")))
 
 
 @pytest.fixture
@@ -68,46 +70,40 @@ def test_there_is_no_house_and_no_freezing(desk: Desk, tmp_path: Path) -> None:
 
 def test_a_host_that_is_not_known_is_refused(desks: SshDesks, label: Label, tmp_path: Path) -> None:
     """Nothing is sent to a machine that nobody vouched for."""
-    stranger = replace(desks.host, known_hosts=tmp_path / "none")
-    with (
-        pytest.raises(DeskFault, match="not found in known_hosts"),
-        SshDesks(stranger, tmp_path).open(SPEC, label),
-    ):
-        pass
+    stranger = replace(desks.hosts[0], known_hosts=tmp_path / "none")
+    with pytest.raises(DeskFault, match="not found in known_hosts"):
+        use(SshDesks((stranger,), Leases(tmp_path)), label)
 
 
 def test_a_host_that_changed_is_refused(desks: SshDesks, label: Label, tmp_path: Path) -> None:
     """Also where first use would be trusted: this is not the first."""
-    known = desks.host.known_hosts_file.read_text().split()
+    known = desks.hosts[0].known_hosts_file.read_text().split()
     forged = known[2][:-8] + "AAAAAAA" + known[2][-1:]
     (tmp_path / "forged").write_text(f"{known[0]} {known[1]} {forged}\n")
-    other = replace(desks.host, known_hosts=tmp_path / "forged", trust=Trust.FIRST_USE)
+    other = replace(desks.hosts[0], known_hosts=tmp_path / "forged", trust=Trust.FIRST_USE)
     with pytest.raises(DeskFault, match="not who it was"):
-        use(SshDesks(other, tmp_path), label)
+        use(SshDesks((other,), Leases(tmp_path)), label)
 
 
 def test_first_use_is_trusted_when_asked_and_noted(desks: SshDesks, label: Label, tmp_path: Path) -> None:
     """From then on the key is known."""
-    first = replace(desks.host, known_hosts=tmp_path / "met", trust=Trust.FIRST_USE)
-    use(SshDesks(first, tmp_path), label)
-    use(SshDesks(replace(first, trust=Trust.KNOWN), tmp_path), label)
+    first = replace(desks.hosts[0], known_hosts=tmp_path / "met", trust=Trust.FIRST_USE)
+    use(SshDesks((first,), Leases(tmp_path)), label)
+    use(SshDesks((replace(first, trust=Trust.KNOWN),), Leases(tmp_path)), label)
 
 
 def test_a_key_that_does_not_fit_is_said(desks: SshDesks, label: Label, tmp_path: Path) -> None:
     """As a fault of the first stage."""
-    nobody = replace(desks.host, user="house")
-    with (
-        pytest.raises(DeskFault, match="does not let us in") as raised,
-        SshDesks(nobody, tmp_path).open(SPEC, label),
-    ):
-        pass
+    nobody = replace(desks.hosts[0], user="house")
+    with pytest.raises(DeskFault, match="does not let us in") as raised:
+        use(SshDesks((nobody,), Leases(tmp_path)), label)
     assert raised.value.stage is Stage.CREATE
 
 
 def test_a_machine_in_between(desks: SshDesks, label: Label, tmp_path: Path) -> None:
     """Through a jump host, whose key is verified too, to a server that only it can reach."""
     inner = 2222
-    with SshDesks(desks.host, tmp_path / "a").open(SPEC, label) as desk:
+    with SshDesks(desks.hosts, Leases(tmp_path / "a")).open(SPEC, label) as desk:
         desk.run(
             ["sh", "-c", "mkdir -p ~/inner && ssh-keygen -q -t ed25519 -N '' -f ~/inner/key < /dev/null"]
         )
@@ -116,15 +112,15 @@ def test_a_machine_in_between(desks: SshDesks, label: Label, tmp_path: Path) -> 
         assert desk.run(["sh", "-c", serve]).exit_code == 0
         public = desk.run(["sh", "-c", "cat ~/inner/key.pub"]).stdout.decode().split()
     (tmp_path / "known").write_text(f"[127.0.0.1]:{inner} {public[0]} {public[1]}\n")
-    far = replace(desks.host, port=inner, known_hosts=tmp_path / "known", jump=desks.host)
-    with SshDesks(far, tmp_path / "b").open(SPEC, label) as desk:
+    far = replace(desks.hosts[0], port=inner, known_hosts=tmp_path / "known", jump=desks.hosts[0])
+    with SshDesks((far,), Leases(tmp_path / "b")).open(SPEC, label) as desk:
         assert desk.run(["sh", "-c", "echo $SSH_CONNECTION"]).stdout.split()[3] == b"%d" % inner
         desk.run(["pkill", "-f", f"sshd -p {inner}"])
 
 
 def test_the_reset_command_runs_before_each_trial(desks: SshDesks, label: Label, tmp_path: Path) -> None:
     """And makes the desk one that can be set back; where it fails, nothing opens."""
-    reset = SshDesks(replace(desks.host, reset=("sh", "-c", "rm -f ~/dirt; date >> ~/resets")), tmp_path)
+    reset = SshDesks((replace(desks.hosts[0], reset=_CLEAN),), Leases(tmp_path))
     assert Capability.CHECKPOINT in reset.capabilities(SPEC)
     assert Capability.CHECKPOINT not in desks.capabilities(SPEC)
     for _ in range(2):
@@ -132,7 +128,7 @@ def test_the_reset_command_runs_before_each_trial(desks: SshDesks, label: Label,
             assert desk.run(["test", "-e", "dirt"]).exit_code == 1
             desk.run(["touch", "dirt"])
     with pytest.raises(DeskFault, match="ended with 3"):
-        use(SshDesks(replace(desks.host, reset=("sh", "-c", "echo no; exit 3")), tmp_path), label)
+        use(SshDesks((replace(desks.hosts[0], reset=("sh", "-c", "exit 3")),), Leases(tmp_path)), label)
 
 
 def test_one_trial_at_a_time(desks: SshDesks, desk: Desk, label: Label) -> None:
@@ -158,3 +154,18 @@ def test_another_screen_than_asked_is_a_fault(desks: SshDesks, label: Label) -> 
     with pytest.raises(DeskFault, match="1024×640") as raised, desks.open(wrong, label):
         pass
     assert raised.value.frame
+
+
+def test_hosts_are_read_from_a_file(tmp_path: Path) -> None:
+    """With the machine in between; what is missing or misspelt is said, with the file to mend."""
+    file = tmp_path / "ssh.toml"
+    file.write_text(
+        '[[host]]\nname = "far"\nuser = "exam"\nkey = "~/.ssh/exam"\ntrust = "first_use"\n'
+        '[host.jump]\nname = "near"\nuser = "me"\n'
+    )
+    jump = Host("near", "me")
+    assert read(file) == (Host("far", "exam", key=Path("~/.ssh/exam"), trust=Trust.FIRST_USE, jump=jump),)
+    file.write_text('[[host]]\nname = "far"\nuser = 3\n')
+    for wrong in (file, tmp_path / "nothing"):
+        with pytest.raises(EngineUnavailable, match=wrong.name):
+            read(wrong)
