@@ -1,4 +1,4 @@
-"""`practicum worlds`: the ladder of policies, what became of injected faults, audits, agreement, import."""
+"""`practicum worlds`: the scenarios, the ladder of policies, what became of injected faults, replay."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ from practicum.controller.show import console, encode, plain, share
 from practicum.controller.statistics.robustness import Ratio
 from practicum.controller.store import Run
 from practicum.controller.summary import Standing, Summary
+from practicum.infra.errors import WorldFault
 from practicum.infra.faults.account import FaultAccount, account
 from practicum.infra.faults.inject import LOG, FaultLog
+from practicum.infra.world.engine import replay
+from practicum.infra.world.journal import read as read_journal
 from practicum.tasks.seeds import parse_numbers
 from practicum.tasks.worlds import library
+from practicum.tasks.worlds.catalog import catalog
+from practicum.tasks.worlds.grade import INITIAL
 
 app = typer.Typer(no_args_is_help=True)
 
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JOURNAL = "journal.jsonl"
 _BEGIN, _END = "<!-- ladder: begin -->", "<!-- ladder: end -->"
 
 
@@ -185,3 +191,46 @@ def _account(run: Run, summary: Summary) -> FaultAccount | None:
 def _plain(counted: FaultAccount) -> dict[str, int]:
     fields: dict[str, int] = msgspec.to_builtins(counted)
     return fields
+
+
+@app.command("replay")
+def replay_(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    *,
+    as_json: JSON = False,
+) -> None:
+    """Make every journaled call of a run again: answers and hashes must come out equal."""
+    differences = {
+        summary.trial.id: difference
+        for summary in summaries(Run.open(run))
+        if (difference := _replayed(Run.open(run), summary)) is not None
+    }
+    if not differences:
+        raise BadRecord(f"{run}: no finished trial left the journal of an executable world")
+    broken = {trial: why for trial, why in differences.items() if why}
+    if as_json:
+        typer.echo(encode({"replayed": len(differences), "broken": broken}))
+    else:
+        console().print(
+            f"{len(differences) - len(broken)} of {len(differences)} journals replay to equal hashes"
+        )
+        for trial, why in broken.items():
+            console().print(f"{trial}: {plain(why)}")
+    if broken:
+        raise typer.Exit(1)
+
+
+def _replayed(run: Run, summary: Summary) -> str | None:
+    """Empty where the journal replays, else how it differs; `None` for a trial without such a journal."""
+    attempt = run.trial(summary.trial.id).counting_attempt()
+    task = catalog().get(summary.trial.task)
+    if attempt is None or task is None or not (attempt.outputs / JOURNAL).is_file():
+        return None
+    initial = attempt.instance_folder / "reference" / INITIAL
+    rules = task.scenario.rules
+    try:
+        tables = rules.load(msgspec.json.decode(initial.read_bytes()))
+        replay(rules, tables, read_journal(attempt.outputs / JOURNAL))
+    except (WorldFault, OSError, ValueError) as error:
+        return str(error)
+    return ""

@@ -52,6 +52,7 @@ def test_policies_sit_worlds_like_any_agent_and_faults_are_accounted(tmp_path: P
         for level in ("E0", "E1")
         for seed in (0, 1)
     }
+    assert command(["worlds", "replay", str(run.root)]) == 0
     totals = fault_totals(run)
     assert totals["oracle", "E1"] == FaultAccount(4, 4, 4, 4, 0)
     assert totals["no-retry", "E1"].harmed == 2
