@@ -1,7 +1,6 @@
 """Damage is seen for its named reason and graded; rewriting is never held against anyone."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -29,17 +28,13 @@ bounded = settings(
 )
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    yield tmp_path
-    shutil.rmtree(tmp_path, ignore_errors=True)
-
-
 def judged(kit: Kit, candidate: Path, reference: Path) -> Verdict:
     return registry.family(kit.kind).run(candidate, reference, kit.spec)
 
 
 def pair(kit: Kit, folder: Path, seed: int) -> tuple[Path, Path]:
+    for old in folder.iterdir():
+        old.unlink()
     reference, candidate = folder / f"reference{kit.suffix}", folder / f"candidate{kit.suffix}"
     kit.sample(reference, Random(seed))
     shutil.copyfile(reference, candidate)
@@ -60,10 +55,10 @@ def test_each_kit_is_rich_enough(kit: Kit) -> None:
 @bounded
 @given(seed=st.integers(0, 2**32), severity=st.floats(0.05, 0.95))
 def test_damage_is_seen_and_graded(
-    kit: Kit, damage: Damage, folder: Path, seed: int, severity: float
+    kit: Kit, damage: Damage, tmp_path: Path, seed: int, severity: float
 ) -> None:
     """A damaged file fails the check the damage names, and worse damage scores no better."""
-    candidate, reference = pair(kit, folder, seed)
+    candidate, reference = pair(kit, tmp_path, seed)
     damage.apply(candidate, severity, Random(seed))
     mild = judged(kit, candidate, reference)
     assert not mild.passed
@@ -81,10 +76,10 @@ def test_damage_is_seen_and_graded(
 @bounded
 @given(seed=st.integers(0, 2**32))
 def test_rewriting_is_not_held_against_anyone(
-    kit: Kit, rewriting: Rewriting, folder: Path, seed: int
+    kit: Kit, rewriting: Rewriting, tmp_path: Path, seed: int
 ) -> None:
     """A file that says the same in another way still passes with full score."""
-    candidate, reference = pair(kit, folder, seed)
+    candidate, reference = pair(kit, tmp_path, seed)
     rewriting.apply(candidate, Random(seed))
     verdict = judged(kit, candidate, reference)
     assert verdict.failures() == ()
@@ -94,9 +89,9 @@ def test_rewriting_is_not_held_against_anyone(
 @pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.kind)
 @bounded
 @given(seed=st.integers(0, 2**32))
-def test_another_sample_is_no_answer(kit: Kit, folder: Path, seed: int) -> None:
+def test_another_sample_is_no_answer(kit: Kit, tmp_path: Path, seed: int) -> None:
     """A right file of another instance fails."""
-    candidate, reference = pair(kit, folder, seed)
+    candidate, reference = pair(kit, tmp_path, seed)
     kit.sample(candidate, Random(seed + 1))
     assert not judged(kit, candidate, reference).passed
 
@@ -105,10 +100,10 @@ def test_another_sample_is_no_answer(kit: Kit, folder: Path, seed: int) -> None:
 @bounded
 @given(seed=st.integers(0, 2**32), share=st.floats(0.0, 0.999))
 def test_a_truncated_file_never_passes_and_never_raises(
-    kit: Kit, folder: Path, seed: int, share: float
+    kit: Kit, tmp_path: Path, seed: int, share: float
 ) -> None:
     """Cut anywhere, a file either fails or still says the whole of it."""
-    candidate, reference = pair(kit, folder, seed)
+    candidate, reference = pair(kit, tmp_path, seed)
     data = reference.read_bytes()
     candidate.write_bytes(data[: int(share * (len(data) - 20))])
     assert not judged(kit, candidate, reference).passed
