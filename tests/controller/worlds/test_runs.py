@@ -60,6 +60,16 @@ def test_policies_sit_worlds_like_any_agent_and_faults_are_accounted(tmp_path: P
     assert ratios == {"oracle": 1.0, "no-retry": 0.0}
 
 
+def test_a_journal_that_was_edited_does_not_replay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = go(tmp_path / "r", DISPATCH, agents=("oracle",), seeds="0-1")
+    journal = sorted(run.root.rglob("journal.jsonl"))[0]
+    journal.write_bytes(journal.read_bytes().replace(b'"reached":true', b'"reached":false', 1))
+    assert command(["worlds", "replay", str(run.root)]) == 1
+    assert "1 of 2 journals" in capsys.readouterr().out
+
+
 def honest(prompt: Prompt) -> Reply:
     """Plays dispatch rightly: works the call out with the real tools on the state that it is shown."""
     (part,) = prompt.messages[-1].parts  # type: ignore[union-attr]
