@@ -59,9 +59,10 @@ def look(hands: Operator, fits: Callable[[Found], bool], wanted: str, looks: int
 
 
 def gone(hands: Operator, *, name: str, looks: int = LOOKS) -> None:
-    """Wait until nothing on the screen is named so. Raises `NotFound` where it stays."""
+    """Wait until nothing on the screen is named so, and something else is. Raises `NotFound` where it stays."""
     for _ in range(looks):
-        if not any(name in element["name"] for element in hands.elements()):
+        names = [element["name"] for element in hands.elements()]
+        if names and not any(name in other for other in names):
             return
         hands.wait(PAUSE)
     raise NotFound(f"{name!r} is still on the screen")

@@ -83,18 +83,22 @@ def secrets(params: Params) -> Iterable[str]:
 
 
 def solve(hands: Operator, params: Params) -> None:
-    """In Calc's own window and by keyboard: Tab and Enter walk the rows as in any bookkeeping office."""
+    """In Calc's own window: click the head of each column, type it downwards, save, quit."""
     made = f"outputs/{RESULT}"
     hands.bash(f"cp inputs/{INPUT} {made}; setsid -f soffice --calc {made} > /dev/null 2>&1")
-    oracle.find(hands, role="cell", name="A1")
-    for sheet, skipped in (("Ledger", 4), ("Bank", 3), ("Summary", 1)):
-        rows = [skipped * "\t" + "\t".join(row) for row in _rows(params["formulas"][sheet])]
-        hands.type("\n" + "\n".join(rows) + "\n")
-        hands.key("ctrl+page_down" if sheet != "Summary" else "ctrl+s")
-    oracle.find(hands, role="button", name="Excel")
-    hands.key("enter")
+    for sheet, cells in params["formulas"].items():
+        oracle.find(hands, role="table", name=sheet)
+        for column in _columns(cells):
+            first, last = next(iter(column)), list(column)[-1]
+            x, y = _on_screen(hands, first).centre
+            hands.click(x, y + _menu_height(hands))
+            hands.type("".join(f"{_in_calc(formula)}\n" for formula in column.values()))
+            _on_screen(hands, last, filled=True)
+        hands.key("ctrl+s" if sheet == "Summary" else "ctrl+page_down")
+    hands.click(*oracle.find(hands, role="button", name="Excel").centre)
+    oracle.gone(hands, name="Excel")
     hands.key("ctrl+q")
-    oracle.gone(hands, name="LibreOffice")
+    hands.bash("for office in $(pgrep -x soffice.bin); do tail --pid=$office -f /dev/null; done")
 
 
 def ideal(outputs: Path, reference: Path, params: Params) -> None:
@@ -237,11 +241,28 @@ def _changes(before: Books, after: Books) -> dict[str, str | float]:
     return changes
 
 
-def _rows(cells: Mapping[str, str]) -> Iterator[list[str]]:
-    """The formulas of one sheet row by row, in Calc's own notation, which no locale changes."""
-    for row in dict.fromkeys(int(cell[1:]) for cell in cells):
-        typed = [formula for cell, formula in cells.items() if int(cell[1:]) == row]
-        yield [formula.replace("!", ".").replace(",", ";") for formula in typed]
+def _columns(cells: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    for letter in dict.fromkeys(cell[0] for cell in cells):
+        yield {cell: formula for cell, formula in cells.items() if cell[0] == letter}
+
+
+def _in_calc(formula: str) -> str:
+    """In Calc's own notation, which no locale changes."""
+    return formula.replace("!", ".").replace(",", ";")
+
+
+def _on_screen(hands: Operator, cell: str, *, filled: bool = False) -> oracle.Found:
+    def fits(item: oracle.Found) -> bool:
+        return "cell" in item.role and item.name == cell and bool(item.text or not filled)
+
+    return oracle.look(hands, fits, f"cell {cell}")
+
+
+def _menu_height(hands: Operator) -> int:
+    """By how many pixels Calc tells the place of its cells too high: it forgets its own menu bar."""
+    window = oracle.find(hands, role="frame", name="LibreOffice")
+    inside = oracle.find(hands, role="root pane")
+    return window.y + window.height - inside.y - inside.height
 
 
 def _at(book: sheets.Workbook, cell: str) -> sheets.Cell:

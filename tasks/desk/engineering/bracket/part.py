@@ -252,4 +252,4 @@ def openscad(part: Bracket) -> str:
     body = (
         f"union(){{cube([{p.length:g},{p.width:g},{p.base:g}]);cube([{p.wall:g},{p.width:g},{p.height:g}]);}}"
     )
-    return f"$fn={SEGMENTS};difference(){{{body}{small}{large}{bore}{wall}}}"
+    return f"$fn={SEGMENTS // 2};difference(){{{body}{small}{large}{bore}{wall}}}"

@@ -63,9 +63,14 @@ def solve(hands: Operator, params: Params) -> None:
     hands.key("f6")
     oracle.find(hands, text="Rendering finished")
     hands.key("f7")
-    oracle.find(hands, role="dialog", name="Export")
+    oracle.find(hands, role="dialog")
     hands.type(f"/home/agent/outputs/{PART}\n")
-    oracle.find(hands, text="STL export finished")
+    oracle.look(hands, _told_by_console, "word of the export in the console")
+
+
+def _told_by_console(item: oracle.Found) -> bool:
+    """In whatever language: the last line of the console names the file that was written."""
+    return item.text.startswith("OpenSCAD") and f"outputs/{PART}" in item.text
 
 
 def ideal(outputs: Path, reference: Path, params: Params) -> None:
