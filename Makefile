@@ -46,6 +46,8 @@ lock: ## pin the dependencies anew
 	  pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	  --extra dev pyproject.toml -o requirements-dev.txt
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+	  vm_images/handsd/requirements.txt -o vm_images/guest.lock
 
 clean:
 	rm -rf $(VENV) .cache dist

@@ -42,7 +42,8 @@ def test_every_program_of_the_base_image_opens_alone_and_can_be_read(tmp_path: P
     for result in results:
         assert result.ok, result.reason
         assert result.elements > 0
-        assert Image.open(result.screenshot).size == (1280, 800)
+        with Image.open(result.screenshot) as picture:
+            assert picture.size == (1280, 800)
 
 
 def test_program_that_shows_no_window_fails_with_what_it_said(tmp_path: Path) -> None:

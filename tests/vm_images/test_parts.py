@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from practicum.vm_images import wheels
 from practicum.vm_images.context import archive
 from practicum.vm_images.errors import BuildFailed
-from practicum.vm_images.layers import layers_of
+from practicum.vm_images.layers import GUEST, layers_of
 from practicum.vm_images.manifest import packages_of, programs_of, upstream
 from practicum.vm_images.meter import Meter
-from practicum.vm_images.recipe import Offer, Recipes
+from practicum.vm_images.recipe import GUEST_LOCK, Offer, Recipes
 
 PAINT = Offer("paint", "Paint", "paint", ("paint",), "Paint$", version="2.1")
 
@@ -105,3 +105,11 @@ def test_wheels_are_unpacked_where_python_finds_them(tmp_path: Path) -> None:
         content.mkdir("x")
         content.writestr("x/__init__.py", "y = 1\n")
     assert list(wheels.entries((wheel,), "lib/")) == [("lib/x/__init__.py", b"y = 1\n")]
+
+
+def test_guest_lock_holds_what_the_guest_program_asks_for() -> None:
+    """`make lock` was run after the guest program's requirements changed."""
+    asked = (GUEST / "requirements.txt").read_text().split()
+    locked = GUEST_LOCK.read_text()
+    assert asked
+    assert all(f"{requirement} \\\n" in locked for requirement in asked)
