@@ -58,8 +58,20 @@ def look(hands: Operator, fits: Callable[[Found], bool], wanted: str, looks: int
     raise NotFound(f"no {wanted} on the screen; there were: {seen[:1500]}")
 
 
+def insist(act: Callable[[], object], found: Callable[[], Found], tries: int = 4) -> Found:
+    """Do something until its effect is found: `found` raises `NotFound`, as it does after the last try."""
+    for _ in range(tries - 1):
+        act()
+        try:
+            return found()
+        except NotFound:
+            continue
+    act()
+    return found()
+
+
 def gone(hands: Operator, *, name: str, looks: int = LOOKS) -> None:
-    """Wait until nothing on the screen is named so, and something else is. Raises `NotFound` where it stays."""
+    """Wait until nothing on the screen is named so, and something else is. Raises `NotFound`."""
     for _ in range(looks):
         names = [element["name"] for element in hands.elements()]
         if names and not any(name in other for other in names):

@@ -60,8 +60,10 @@ def solve(hands: Operator, params: Params) -> None:
     editor = oracle.find(hands, role="text", name="")
     hands.click(*editor.centre)
     hands.type(openscad(_part(params)))
-    hands.key("f6")
-    oracle.find(hands, text="Rendering finished")
+    oracle.insist(
+        lambda: hands.key("f6"),  # ignored while OpenSCAD is busy with a preview of its own accord
+        lambda: oracle.find(hands, text="Rendering finished", looks=15),
+    )
     hands.key("f7")
     oracle.find(hands, role="dialog")
     hands.type(f"/home/agent/outputs/{PART}\n")
