@@ -30,6 +30,7 @@ PICTURE = "corrected.png"
 INPUT = "photograph.png"
 SPOTS = 3
 _SCRIPT = "/home/agent/correct.scm"
+_INPUTS, _OUTPUTS = "/home/agent/inputs", "/home/agent/outputs"
 
 
 class _Flaws(msgspec.Struct, frozen=True):
@@ -72,8 +73,8 @@ def script(flaws: _Flaws) -> str:
     """Script-Fu: Levels a channel, then clean sky from both sides laid softly over each spot."""
     channels = ("HISTOGRAM-RED", "HISTOGRAM-GREEN", "HISTOGRAM-BLUE")
     levels = [
-        f"(gimp-drawable-levels sky {channel} {one.low / 255:.6f} {one.high / 255:.6f} TRUE {one.gamma:g} 0 1 TRUE)"
-        for channel, one in zip(channels, flaws.levels, strict=True)
+        f"(gimp-drawable-levels sky {channel} {low} {high} TRUE {gamma} 0 1 TRUE)"
+        for channel, (low, high, gamma) in zip(channels, map(_in_gimp, flaws.levels), strict=True)
     ]
     patches = [
         f"(lay {spot.x - 1.5 * spot.radius:g} {spot.y - 1.5 * spot.radius:g} {3 * spot.radius} {dx} {share})"
@@ -82,7 +83,7 @@ def script(flaws: _Flaws) -> str:
     ]
     return "\n".join(
         [
-            f'(define image (car (gimp-file-load RUN-NONINTERACTIVE "/home/agent/inputs/{INPUT}" "{INPUT}")))',
+            f'(define image (car (gimp-file-load RUN-NONINTERACTIVE "{_INPUTS}/{INPUT}" "{INPUT}")))',
             "(define sky (car (gimp-image-get-active-drawable image)))",
             "(gimp-context-set-feather TRUE)",
             "(gimp-context-set-feather-radius 4 4)",
@@ -97,11 +98,16 @@ def script(flaws: _Flaws) -> str:
             "      (gimp-floating-sel-anchor patch))))",
             *levels,
             *patches,
-            f'(file-png-save-defaults RUN-NONINTERACTIVE image sky "/home/agent/outputs/{PICTURE}" "{PICTURE}")',
+            f'(file-png-save-defaults RUN-NONINTERACTIVE image sky "{_OUTPUTS}/{PICTURE}" "{PICTURE}")',
             "(gimp-quit 0)",
             "",
         ]
     )
+
+
+def _in_gimp(levels: Levels) -> tuple[str, str, str]:
+    """Limits as fractions, as GIMP's procedures want them."""
+    return f"{levels.low / 255:.6f}", f"{levels.high / 255:.6f}", f"{levels.gamma:g}"
 
 
 def ideal(outputs: Path, reference: Path, params: Params) -> None:
