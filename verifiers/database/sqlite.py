@@ -85,6 +85,8 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             shutil.copyfile(log, copy.with_name("copy.db-wal"))
         with closing(sqlite3.connect(copy)) as connection:
             _disarm(connection)
+            if (sound := connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+                raise Unreadable(path, f"damaged database: {sound}")
             yield connection
 
 

@@ -27,6 +27,7 @@ _MEND_NAMESPACES = (
     "sysctl -w kernel.unprivileged_userns_clone=1, or run as root outside a restricted container"
 )
 _WATCH_SECONDS = 0.1
+_IDLE_SHARE = 0.1
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/tmp",
@@ -141,7 +142,7 @@ class _Watch:
     def until_end(self, request: bytes) -> Ended:
         cut, idle = self._pump(request), False
         if cut is not None:
-            idle = cut is Resource.WALL_TIME and self._cpu_seconds() < self.limits.wall_seconds / 4
+            idle = cut is Resource.WALL_TIME and self._cpu_seconds() < _IDLE_SHARE * self.limits.wall_seconds
             self.process.kill()
         status = self.process.wait()
         return Ended(bytes(self.report), self.logs.decode(errors="replace"), status, cut, idle)
