@@ -12,7 +12,10 @@ from practicum.infra.errors import DeskFault, DeskLost, OutputRefused, Stage, Un
 from practicum.vm_images.handsd.protocol import ErrorKind, Message, ProtocolError, decode, encode
 
 PATIENCE = 20.0
-"""Seconds beyond an operation's own bound after which its answer is asked for again."""
+"""Seconds beyond an operation's own bound after which a desk that does not answer is lost."""
+
+ASK_AGAIN = 5.0
+"""Seconds after which an answer is asked for again, twice as many each time."""
 
 
 class Transport(Protocol):
@@ -34,9 +37,12 @@ class Transport(Protocol):
 class Link:
     """Any number of threads may ask at once."""
 
-    def __init__(self, transport: Transport, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, transport: Transport, *, patience: float = PATIENCE, ask_again: float = ASK_AGAIN
+    ) -> None:
         self._transport = transport
         self._patience = patience
+        self._ask_again = ask_again
         self._lock = threading.Lock()
         self._number = 0
         self._waiting: dict[int, SimpleQueue[Message | None]] = {}
@@ -49,16 +55,16 @@ class Link:
 
         An answer that does not come is asked for again; the other side acts only once.
         """
-        return next(self._ask(stage, op, bound, blob, fields, tries=2))
+        return next(self._ask(stage, op, bound, blob, fields, again=True))
 
     def stream(
         self, stage: Stage, op: str, *, bound: float = 0.0, blob: bytes = b"", **fields: Any
     ) -> Iterator[Message]:
         """Answers until the last."""
-        return self._ask(stage, op, bound, blob, fields, tries=1)
+        return self._ask(stage, op, bound, blob, fields, again=False)
 
     def _ask(
-        self, stage: Stage, op: str, bound: float, blob: bytes, fields: dict[str, Any], *, tries: int
+        self, stage: Stage, op: str, bound: float, blob: bytes, fields: dict[str, Any], *, again: bool
     ) -> Iterator[Message]:
         answers: SimpleQueue[Message | None] = SimpleQueue()
         with self._lock:
@@ -71,7 +77,7 @@ class Link:
         try:
             self._send(stage, request)
             while True:
-                answer = self._await(stage, answers, request, bound=bound, tries=tries)
+                answer = self._await(stage, answers, request, bound=bound, again=again)
                 _raise_error(stage, answer)
                 yield answer
                 if not answer.head.get("more"):
@@ -91,21 +97,23 @@ class Link:
         request: Message,
         *,
         bound: float,
-        tries: int,
+        again: bool,
     ) -> Message:
         op = request.head["op"]
-        started = time.monotonic()
-        for attempt in range(tries):
+        deadline = time.monotonic() + bound + self._patience
+        pause = self._ask_again if again else bound + self._patience
+        while (left := deadline - time.monotonic()) > 0:
             try:
-                answer = answers.get(timeout=bound + self._patience)
+                answer = answers.get(timeout=min(pause, left))
             except Empty:
-                if attempt + 1 < tries:
+                if again:
                     self._send(stage, request)
+                pause *= 2
                 continue
             if answer is None:
                 raise DeskLost(stage, f"the desk hung up during {op!r}", logs=self._transport.log())
             return answer
-        waited = time.monotonic() - started
+        waited = bound + self._patience
         raise DeskLost(stage, f"no answer to {op!r} in {waited:.0f} s", logs=self._transport.log())
 
     def _send(self, stage: Stage, request: Message) -> None:

@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 _RETRY = 0.005
 _FIRST_PAINT = 1.6
+_BUSY_BOUND = 0.6
+_BUSY_LOOK = 0.008
 _DAMAGE_REST = 0.01
 """How long an idle loop leaves a busy screen alone between two looks at its damage."""
 
@@ -96,7 +98,8 @@ class Display:
     def settle(self, quiet: float, bound: float) -> tuple[bool, float]:
         """Wait until nothing was painted for `quiet` seconds, `bound` at most: (settled, seconds waited).
 
-        After an action the first paint may come late, so it is given a little more time to appear.
+        After an action the first paint may come late, so it is given a little more time to appear, and
+        more than that while the application has work to do.
         """
         started = time.monotonic()
         while True:
@@ -104,8 +107,12 @@ class Display:
             now = time.monotonic()
             painted, acted = self.screen.changed_at, self._acted_at
             quiet_at = painted + quiet if painted > acted else acted + _FIRST_PAINT * quiet
-            if now >= quiet_at or now >= started + bound:
+            if now >= started + bound:
                 return now >= quiet_at, now - started
+            if now >= quiet_at:
+                if now >= acted + _BUSY_BOUND or not session.is_busy(self):
+                    return True, now - started
+                quiet_at = now + _BUSY_LOOK
             self._rest(min(quiet_at, started + bound) - now)
 
     def ready(self, deadline: float) -> None:

@@ -9,6 +9,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from practicum.vm_images.handsd.session import thread_states
+
 _AT_REST = frozenset("TtZX")
 _ROUND = 0.002
 
@@ -53,9 +55,4 @@ def _processes(uid: int) -> list[int]:
 
 def _at_rest(pid: int) -> bool:
     """Whether no thread of it can run."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        for thread in os.scandir(f"/proc/{pid}/task"):
-            state = Path(thread.path, "stat").read_text("ascii", "replace").rpartition(")")[2].split()[0]
-            if state not in _AT_REST:
-                return False
-    return True
+    return all(state in _AT_REST for state in thread_states(pid))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from ctypes import byref
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from practicum.vm_images.handsd import xlib
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
 
 _PING_BOUND = 1.0
 _MANAGER_BOUND = 0.25
+_RUNNABLE = frozenset("RD")
 
 
 def await_shell(display: Display, deadline: float) -> None:
@@ -60,6 +65,20 @@ def await_manager(display: Display) -> None:
     mask = xlib.SUBSTRUCTURE_NOTIFY_MASK | xlib.SUBSTRUCTURE_REDIRECT_MASK
     x11.XSendEvent(x.display, x.root, 0, mask, byref(event))
     display.wait_for(lambda: bool(answered), time.monotonic() + _MANAGER_BOUND)
+
+
+def is_busy(display: Display) -> bool:
+    """Whether a thread of the active window's process has work to do."""
+    window = active_window(display)
+    owners = display.x.longs(window, "_NET_WM_PID") if window else []
+    return bool(owners) and any(state in _RUNNABLE for state in thread_states(owners[0]))
+
+
+def thread_states(pid: int) -> Iterator[str]:
+    """The state letter of each thread of a process, as proc(5) has them; none of a process that is gone."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for thread in os.scandir(f"/proc/{pid}/task"):
+            yield Path(thread.path, "stat").read_text("ascii", "replace").rpartition(")")[2].split()[0]
 
 
 def active_window(display: Display) -> int:

@@ -233,7 +233,7 @@ def test_no_action_takes_effect_twice_when_answers_are_lost(window, machine: Mac
     """Requests sent twice and answers lost: each letter is typed once, each command runs once."""
     window.show("text")
     line = Lossy(machine.connect(), drop=1, repeat=True)
-    link = Link(line, patience=0.3)
+    link = Link(line, ask_again=0.2)
     desk = GuestDesk(window.desk.spec, link)
     try:
         for letter in "abcdefgh":
@@ -249,7 +249,7 @@ def test_no_action_takes_effect_twice_when_answers_are_lost(window, machine: Mac
 def test_a_line_that_gives_no_answer_is_a_lost_desk(machine: Machine, window) -> None:
     """Not a wait without end."""
     line = Lossy(machine.connect(), drop=99, repeat=False)
-    link = Link(line, patience=0.2)
+    link = Link(line, patience=0.5, ask_again=0.2)
     started = time.monotonic()
     try:
         with pytest.raises(DeskLost):
