@@ -30,6 +30,12 @@ class Generalist:
     path: Path
     file: AgentFile
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Which models it may ask, by their names in the price table."""
+        chosen, _ = brain(self.path, self.file.brain)
+        return (chosen.name,)
+
     def sit(self, exam: Exam) -> None:
         body(self.file.body).work(exam, layers(self.path, self.file))
 

@@ -56,6 +56,12 @@ def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def labs() -> type[Lab]:
+    """For fixtures of a wider scope, which bring their own folder."""
+    return Lab
+
+
 @pytest.fixture
 def bills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
     """The book of the toy provider: what it billed, call by call."""
