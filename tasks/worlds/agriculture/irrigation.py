@@ -174,7 +174,7 @@ def generate(rng: Random) -> Setup:
         fields.append(
             Field(
                 id=f"F-{number + 1}",
-                area=round(rng.uniform(3.0, 6.0), 1),
+                area=round(rng.uniform(3.0, 4.0) if number < 2 else rng.uniform(4.0, 6.0), 1),
                 available_water=available,
                 depletion_fraction=fraction,
                 depletion=round(fraction * available - rng.uniform(1.0, 2.0), 1),
@@ -237,7 +237,7 @@ SCENARIO = Scenario(
     near_misses=(
         NearMiss("trusts the station", "evidence/gauge_read", partial(water, gauges=False)),
         NearMiss("serves fields as listed", "answer/irrigated", partial(water, ahead=False)),
-        NearMiss("takes all crops for grass", "answer/water_used", partial(water, coefficients=False)),
+        NearMiss("takes all crops for grass", "changes", partial(water, coefficients=False)),
     ),
     sources=(
         "Allen et al. (1998), FAO Irrigation and Drainage Paper 56, chapter 8: soil water balance, RAW",

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from random import Random
 
 from practicum.infra.world.rules import Rules
@@ -139,7 +140,7 @@ def charge(world: World, percent: Percent) -> Position:
     van, today = world.one(Van), world.one(Conditions)
     if van.place not in (DEPOT, HUB):
         world.refuse(f"there is no charger at {van.place}")
-    if not 0 < percent <= 100 - van.battery:
+    if not 0 < percent <= round(100 - van.battery, 1):
         world.refuse(f"between 0 and {round(100 - van.battery, 1)} percent fit into the battery")
     world.advance(charging_minutes(percent, today))
     world.put(replace(van, battery=round(van.battery + percent, 1)))
@@ -211,15 +212,26 @@ def tours(places: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield (*order[:at], HUB, *order[at:])
 
 
+Roads = Mapping[frozenset[str], Leg]
+
+
+def by_ends(legs: Sequence[Leg]) -> Roads:
+    return {frozenset((leg.start, leg.end)): leg for leg in legs}
+
+
+def route(places: Sequence[str], roads: Roads) -> list[Leg]:
+    """The legs from the depot through the places and back."""
+    return [roads[frozenset(pair)] for pair in itertools.pairwise((DEPOT, *places, DEPOT))]
+
+
 def plan_tour(
     van: Position, parcels: Sequence[Parcel], legs: Sequence[Leg], today: Conditions
 ) -> Tour | None:
     """The tour that keeps windows and floor and is home first."""
-    by_ends = {frozenset((leg.start, leg.end)): leg for leg in legs}
-    by_place = {parcel.place: parcel for parcel in parcels}
+    by_place, roads = {parcel.place: parcel for parcel in parcels}, by_ends(legs)
     best: tuple[int, Tour] | None = None
     for order in tours(sorted(by_place)):
-        path = [by_ends[frozenset(pair)] for pair in itertools.pairwise((DEPOT, *order, DEPOT))]
+        path = route(order, roads)
         uses = [used(leg, today) for leg in path]
         cut = order.index(HUB) + 1 if HUB in order else len(uses)
         at_depot = max(0.0, round(FLOOR + sum(uses[:cut]) - van.battery, 1))
@@ -262,11 +274,11 @@ def careful_tour(me: Worker) -> Tour:
 
 
 def nearest_first(me: Worker) -> Tour:
-    legs = {frozenset((leg.start, leg.end)): leg.minutes for leg in me.ask(list_legs)}
+    roads = by_ends(me.ask(list_legs))
     left = [parcel.place for parcel in me.ask(list_parcels)]
     order = [DEPOT]
     while left:
-        order.append(min(left, key=lambda place: legs[frozenset((order[-1], place))]))
+        order.append(min(left, key=lambda place: roads[frozenset((order[-1], place))].minutes))
         left.remove(order[-1])
     return Tour(tuple(order[1:]), 0.0, 0.0)
 
@@ -290,29 +302,19 @@ def drive(me: Worker, tour: Tour, *, home: bool = True) -> Position:
     return me.ask(read_van)
 
 
-def report(me: Worker, van: Position) -> None:
+def deliver_all(
+    me: Worker, *, ahead: bool = True, charged: bool = True, home: bool = True, fresh: bool = True
+) -> None:
+    """`charged` False drives the careful tour without charging; `fresh` False reports the morning's charge."""
+    before = me.ask(read_van)
+    tour = careful_tour(me) if ahead else nearest_first(me)
+    after = drive(me, tour if charged else replace(tour, at_depot=0.0, at_hub=0.0), home=home)
     done = [parcel.id for parcel in me.ask(list_parcels) if parcel.delivered]
-    me.submit(Answer(done, van.battery))
+    me.submit(Answer(done, after.battery if fresh else before.battery))
 
 
 def plan(me: Worker) -> None:
-    tour = careful_tour(me) if me.habits.foresight else nearest_first(me)
-    report(me, drive(me, tour))
-
-
-def trust_the_rating(me: Worker) -> None:
-    tour = careful_tour(me)
-    report(me, drive(me, replace(tour, at_depot=0.0, at_hub=0.0)))
-
-
-def stay_out(me: Worker) -> None:
-    report(me, drive(me, careful_tour(me), home=False))
-
-
-def report_the_start(me: Worker) -> None:
-    van = me.ask(read_van)
-    drive(me, careful_tour(me))
-    report(me, van)
+    deliver_all(me, ahead=me.habits.foresight)
 
 
 def generate(rng: Random) -> Setup:
@@ -322,7 +324,7 @@ def generate(rng: Random) -> Setup:
         today = Conditions("today", rng.choice([1.25, 1.3, 1.35, 1.4]), rng.choice([1.0, 1.2, 1.5]))
         van, parcels = _round(rng, places, legs)
         tour = plan_tour(van, parcels, legs, today)
-        if tour is not None and tour.at_hub:
+        if tour is not None and tour.at_hub and _floor_shows(van, route(tour.stops, by_ends(legs)), today):
             break
     ids = [parcel.id for parcel in parcels]
     return Setup(
@@ -337,10 +339,15 @@ def generate(rng: Random) -> Setup:
     )
 
 
+def _floor_shows(van: Position, path: Sequence[Leg], today: Conditions) -> bool:
+    """Without charging the battery falls below its floor before it would be empty."""
+    left = [van.battery - total for total in itertools.accumulate(used(leg, today) for leg in path)]
+    return next(battery for battery in left if battery < FLOOR) >= 0
+
+
 def _round(rng: Random, places: Sequence[str], legs: Sequence[Leg]) -> tuple[Position, list[Parcel]]:
     """A van that could just do the round in mild weather, and windows that the order of `places` keeps."""
-    by_ends = {frozenset((leg.start, leg.end)): leg for leg in legs}
-    path = [by_ends[frozenset(pair)] for pair in itertools.pairwise((DEPOT, *places, DEPOT))]
+    path = route(places, by_ends(legs))
     battery = round(FLOOR + sum(leg.rated for leg in path) + rng.uniform(0.5, 2.0), 1)
     parcels, now = [], START
     for number, (leg, place) in enumerate(zip(path, places, strict=False)):
@@ -389,8 +396,8 @@ SCENARIO = Scenario(
     at_end=(home_again,),
     evidence=(looked("conditions_first", read_conditions, before=drive_to),),
     near_misses=(
-        NearMiss("trusts the rated consumption", "always/battery_floor", trust_the_rating),
-        NearMiss("does not come home", "changes/home_again", stay_out),
-        NearMiss("reports the charge of the morning", "answer/battery", report_the_start),
+        NearMiss("trusts the rated consumption", "always/battery_floor", partial(deliver_all, charged=False)),
+        NearMiss("does not come home", "changes/home_again", partial(deliver_all, home=False)),
+        NearMiss("reports the charge of the morning", "answer/battery", partial(deliver_all, fresh=False)),
     ),
 )
