@@ -89,14 +89,10 @@ def minute(world: View) -> int:
     return world.now.hour * 60 + world.now.minute
 
 
-def position(world: View) -> Position:
-    van = world.one(Van)
-    return Position(van.id, van.place, van.battery, minute(world))
-
-
 def read_van(world: View) -> Position:
     """Read where the van is, its charge and the time (minutes after midnight)."""
-    return position(world)
+    van = world.one(Van)
+    return Position(van.id, van.place, van.battery, minute(world))
 
 
 def list_parcels(world: View) -> list[Parcel]:
@@ -128,7 +124,7 @@ def drive_to(world: World, place: str) -> Position:
         world.refuse("the battery would be empty on the way")
     world.advance(leg.minutes)
     world.put(replace(van, place=place, battery=battery))
-    return position(world)
+    return read_van(world)
 
 
 def charge(world: World, percent: Percent) -> Position:
@@ -144,7 +140,7 @@ def charge(world: World, percent: Percent) -> Position:
         world.refuse(f"between 0 and {round(100 - van.battery, 1)} percent fit into the battery")
     world.advance(charging_minutes(percent, today))
     world.put(replace(van, battery=round(van.battery + percent, 1)))
-    return position(world)
+    return read_van(world)
 
 
 def wait(world: World, minutes: Minutes) -> Position:
@@ -152,7 +148,7 @@ def wait(world: World, minutes: Minutes) -> Position:
     if not 0 < minutes <= 240:
         world.refuse("wait between 1 and 240 minutes")
     world.advance(minutes)
-    return position(world)
+    return read_van(world)
 
 
 def deliver(world: World, parcel: str) -> Parcel:
@@ -305,7 +301,7 @@ def drive(me: Worker, tour: Tour, *, home: bool = True) -> Position:
 def deliver_all(
     me: Worker, *, ahead: bool = True, charged: bool = True, home: bool = True, fresh: bool = True
 ) -> None:
-    """`charged` False drives the careful tour without charging; `fresh` False reports the morning's charge."""
+    """`charged` False drives without charging; `fresh` False reports the charge of the morning."""
     before = me.ask(read_van)
     tour = careful_tour(me) if ahead else nearest_first(me)
     after = drive(me, tour if charged else replace(tour, at_depot=0.0, at_hub=0.0), home=home)
