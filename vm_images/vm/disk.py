@@ -2,8 +2,8 @@
 
     image ── + kernel, Xorg, guest agent (`layer/`) ── exported ── ext4 ── qcow2
 
-Nothing is mounted and no root is needed on the host: `mke2fs -d` lays out the file system in a container of the
-very image. A disk is a folder of three files, named by digest: `disk.qcow2`, `vmlinuz`, `initrd`.
+Nothing is mounted and no root is needed on the host: `mke2fs -d` lays out the file system in a container of
+the very image. A disk is a folder of three files, named by digest: `disk.qcow2`, `vmlinuz`, `initrd`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from PIL import Image
@@ -56,7 +57,16 @@ _FOCUS = Settle(quiet=0.03, bound=0.5)
 _SPOOL = 16 << 20
 
 
-class _Watch:
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Where a person may look on and take over, by VNC, and the password that lets them."""
+
+    host: str
+    port: int
+    password: str
+
+
+class _Busy:
     """When the guest's processors were last seen at work."""
 
     def __init__(self, emulator: Emulator) -> None:
@@ -64,7 +74,7 @@ class _Watch:
         self._seen = emulator.busy_seconds()
         self._at = self._busy_at = time.monotonic()
 
-    def busy_at(self, now: float) -> float:
+    def last_at(self, now: float) -> float:
         """On the clock of `now` (monotonic); that very moment where nobody can tell."""
         seen = self._emulator.busy_seconds()
         if seen is None or self._seen is None:
@@ -79,9 +89,18 @@ class _Watch:
 class VmDesk:
     """`infra.desk.desk.Desk`, `Accessible`, and the clipboard."""
 
-    def __init__(self, spec: DeskSpec, emulator: Emulator, guest: LinuxGuest, *, patience: float) -> None:
+    def __init__(
+        self,
+        spec: DeskSpec,
+        emulator: Emulator,
+        guest: LinuxGuest,
+        *,
+        patience: float,
+        watch: Watch | None = None,
+    ) -> None:
         self.spec = spec
-        self.capabilities = CAPABILITIES
+        self.capabilities = CAPABILITIES | ({Capability.WATCH} if watch else set())
+        self.watch = watch
         self._emulator = emulator
         self._guest = guest
         self._patience = patience
@@ -183,12 +202,12 @@ class VmDesk:
         to the screen, and it takes several times as long as the guest was seen to need for an answer.
         """
         started = time.monotonic()
-        watch = _Watch(self._emulator)
+        busy = _Busy(self._emulator)
         picture, same_since = self._emulator.picture(), started
         while True:
             now = time.monotonic()
             at_rest = same_since + settle.quiet
-            if settle.quiet > 0 and watch.busy_at(now) > now - max(settle.quiet, _REST):
+            if settle.quiet > 0 and busy.last_at(now) > now - max(settle.quiet, _REST):
                 at_rest = same_since + max(settle.quiet, self._patience)
             if now >= at_rest or now >= started + settle.bound:
                 return picture, now >= at_rest
@@ -248,6 +267,13 @@ class VmDesk:
             self._guest.barrier()
             self._device = None
 
+    def _status(self) -> str:
+        if not self._emulator.alive:
+            return "gone"
+        with suppress(ChannelLost, CommandRefused):
+            return self._emulator.status()
+        return "silent"
+
     def _refuse_frozen(self) -> None:
         if self._frozen:
             raise Unsupported("the agent of this desk is frozen")
@@ -259,7 +285,8 @@ class VmDesk:
             yield
         except ChannelLost as lost:
             said = logs(self._emulator.folder)
-            raise DeskLost(stage, str(lost), logs=said, frame=self.last_frame()) from lost
+            message = f"{lost}; QEMU is {self._status()}"
+            raise DeskLost(stage, message, logs=said, frame=self.last_frame()) from lost
         except (CommandRefused, OSError, tarfile.TarError) as error:
             if isinstance(error, FileNotFoundError) and stage is Stage.COLLECT:
                 raise

@@ -138,7 +138,7 @@ class Emulator:
     def start(cls, hardware: Hardware, folder: Path, *, resume: bool, watch: bool) -> Emulator:
         """Raises `DeskFault` with what QEMU said."""
         argv = command_line(hardware, folder, resume=resume, watch=watch)
-        process = psutil.Process(_spawn(argv, folder / QEMU_LOG))
+        process = psutil.Process(spawn(argv, folder / QEMU_LOG))
         (folder / PID).write_text(str(process.pid), "ascii")
         deadline = time.monotonic() + _START_SECONDS
         for seconds in pauses():
@@ -222,6 +222,10 @@ class Emulator:
     def resume(self) -> None:
         self._monitor.call("cont")
 
+    def status(self) -> str:
+        """What QEMU says of the machine: `running`, `paused`, `io-error` where the host's disk is full, …"""
+        return str(self._monitor.call("query-status", timeout=2.0)["status"])
+
     def set_watch_password(self, password: str) -> tuple[str, int]:
         """Guard the VNC server, giving its host and port."""
         self._monitor.call("set_password", protocol="vnc", password=password)
@@ -300,7 +304,7 @@ def logs(folder: Path, cap: int = 16 << 10) -> str:
     return "\n".join(parts)
 
 
-def _spawn(argv: list[str], log: Path) -> int:
+def spawn(argv: list[str], log: Path) -> int:
     """Start a process in a session of its own, which may outlive this one."""
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -28,7 +28,8 @@ from practicum.infra.desk.vm.emulator import kill
 from practicum.infra.errors import EngineUnavailable
 
 _LEASE = "lease.json"
-_LONGEST_PATH = 90
+_EXAMPLE = "vm-000000000000/monitor"
+_LONGEST_PATH = 104
 """A socket's path may have about a hundred bytes, on every system."""
 
 
@@ -141,7 +142,7 @@ class Folders:
         about = self.root.lstat()
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o077:
             raise EngineUnavailable(f"{self.root} is not a private folder", mend=f"rm -r {self.root}")
-        if len(str(self.root)) > _LONGEST_PATH - 30:
+        if len(str(self.root / _EXAMPLE)) > _LONGEST_PATH:
             raise EngineUnavailable(
                 f"{self.root} is too long a path for sockets", mend="set TMPDIR to a shorter one"
             )

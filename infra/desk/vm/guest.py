@@ -21,7 +21,7 @@ from practicum.infra.desk import keys
 from practicum.infra.desk.desk import Account, Completed, Element
 from practicum.infra.desk.vm.guest_agent import Exited, GuestAgent
 from practicum.infra.desk.vm.input import Keyboard
-from practicum.infra.desk.vm.keymap import KEYCODES, Keymap, loan_commands
+from practicum.infra.desk.vm.keymap import KEYCODES, Keymap, loan_words
 from practicum.infra.desk.vm.qmp import ChannelLost
 from practicum.infra.errors import OutputRefused, Unsupported
 
@@ -120,7 +120,7 @@ class LinuxGuest:
 
     def lend(self, loans: Mapping[str, int]) -> None:
         """Give keycodes the meanings of names or characters."""
-        self._ask("xmodmap", *loan_commands(loans))
+        self._ask("python3", "-I", f"{_LIBRARY}/vm_lend.py", *loan_words(loans))
 
     def run(
         self,

@@ -68,25 +68,9 @@ QCODES: Mapping[int, str] = dict(enumerate(_ROWS.split(), start=1)) | _REST
 """Linux input code to QEMU's name, for every key that is pressed here."""
 
 _X_OFFSET = 8
-_LENDABLE = (
-    *range(128, 138),
-    122,
-    123,
-    *range(155, 160),
-    163,
-    164,
-    165,
-    166,
-    172,
-    173,
-    226,
-    89,
-    91,
-    92,
-    93,
-    94,
-    121,
-)
+_LENDABLE = (*range(128, 139), 140, *range(155, 160), *range(163, 167), 172, 173)
+"""Office and media keys, close together: they are lent in one request, which must not touch others."""
+
 _CHARACTER_NAMES = {"\n": "enter", "\t": "tab"}
 KEYCODES = tuple(code + _X_OFFSET for code in QCODES)
 """X keycodes of every key that is pressed here."""
@@ -185,17 +169,9 @@ def parts_of(names: tuple[str, ...], keymap: Keymap) -> Iterator[tuple[tuple[str
     yield tuple(part), loans
 
 
-def loan_commands(loans: Mapping[str, int]) -> list[str]:
-    """Arguments of xmodmap(1) that give keys their lent meanings."""
-    return [
-        word
-        for name, keycode in loans.items()
-        for word in ("-e", f"keycode {keycode} = {' '.join([_symbol(name)] * 4)}")
-    ]
-
-
-def _symbol(name: str) -> str:
-    return keys.keysym(name) or f"U{ord(name):04X}"
+def loan_words(loans: Mapping[str, int]) -> list[str]:
+    """How the guest's program is told of loans: each keycode, and the X name or character it is to mean."""
+    return [f"{keycode}={keys.keysym(name) or name}" for name, keycode in loans.items()]
 
 
 def _is_none(char: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from practicum.infra.desk.actions import Point
 from practicum.infra.desk.desk import Capability, Desk, DeskSpec, Label, Network
 from practicum.infra.desk.pauses import pause
 from practicum.infra.desk.vm.accelerator import Accelerator, best
-from practicum.infra.desk.vm.desk import CAPABILITIES, VmDesk, encode
+from practicum.infra.desk.vm.desk import CAPABILITIES, VmDesk, Watch, encode
 from practicum.infra.desk.vm.emulator import (
     AGENT,
     BULK,
@@ -55,20 +56,24 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class VmDesks:
-    """Provider. `keep` machines wait, reset, for the next trial; a named `accelerator` spares the probe."""
+    """Provider. `keep` machines wait, reset, for the next trial; a named `accelerator` spares the probe.
+
+    With `watch` each desk has a VNC server on the loopback, behind a password of its own.
+    """
 
     disks: Disks = field(default_factory=Disks)
     folders: Folders = field(default_factory=Folders)
     ready: ReadyMachines = field(default_factory=ReadyMachines)
     accelerator: Accelerator | None = None
     keep: int = 0
+    watch: bool = False
     kind: str = "vm"
 
     def capabilities(self, spec: DeskSpec) -> frozenset[Capability]:
         """Raises `Unsupported` for a network that these machines are not given."""
         if spec.network is Network.ALLOWLIST:
             raise Unsupported("virtual machines have no network device")
-        return CAPABILITIES
+        return CAPABILITIES | ({Capability.WATCH} if self.watch else set())
 
     def digest(self, spec: DeskSpec) -> str:
         shape = sha256(msgspec.json.encode(spec, order="sorted")).hexdigest()
@@ -223,7 +228,9 @@ class VmMachine:
 
     def _run(self, deadline: float, *, resume: bool) -> None:
         with self._staged(Stage.START):
-            self._emulator = Emulator.start(self._hardware, self._folder, resume=resume, watch=False)
+            self._emulator = Emulator.start(
+                self._hardware, self._folder, resume=resume, watch=self._desks.watch
+            )
             self._attach(deadline)
 
     def _attach(self, deadline: float) -> None:
@@ -238,7 +245,13 @@ class VmMachine:
             guest.set_clock()
             reaction = self._prove_hands(deadline)
             patience = min(1.5, max(0.25, 4 * reaction))
-            self._desk = VmDesk(self._hardware.spec, emulator, guest, patience=patience)
+            watch = self._let_watch(emulator) if self._desks.watch else None
+            self._desk = VmDesk(self._hardware.spec, emulator, guest, patience=patience, watch=watch)
+
+    def _let_watch(self, emulator: Emulator) -> Watch:
+        """Each trial has its own password; VNC knows eight characters of one."""
+        password = secrets.token_urlsafe(6)
+        return Watch(*emulator.set_watch_password(password), password)
 
     def _prove_hands(self, deadline: float) -> float:
         """Move the pointer, and back to the middle, until the screen shows it: seconds of the slower move."""

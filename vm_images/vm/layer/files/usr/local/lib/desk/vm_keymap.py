@@ -1,7 +1,7 @@
 """The live keymap as JSON on standard output: which keycode, with which real modifiers, gives what.
 
-Arguments: the keycodes that the emulated keyboard has, joined by commas; then the X names of the keys that are
-asked for besides characters.
+Arguments: the keycodes that the emulated keyboard has, joined by commas; then the X names of the keys that
+are asked for besides characters.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from ctypes import byref
 
 sys.path.insert(0, "/opt/practicum")
 
-from practicum.vm_images.handsd import xlib  # noqa: E402 - the path is set first
-from practicum.vm_images.handsd.keymap import KeymapReader, Stroke, keysym_named  # noqa: E402
+from practicum.vm_images.handsd import xlib
+from practicum.vm_images.handsd.keymap import KeymapReader, Stroke, keysym_named
 
 
 def tell(stroke: Stroke) -> list[int]:

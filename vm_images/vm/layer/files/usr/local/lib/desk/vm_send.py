@@ -1,6 +1,7 @@
-"""Send a file or folder as a tar stream through the bulk line, then say on standard output how many bytes that was.
+"""Send a file or folder as a tar stream through the bulk line, then print how many bytes that was.
 
-Arguments: its absolute path, and how many bytes and files it may have. Exit codes: 0 sent, 65 refused, 66 not there.
+Arguments: its absolute path, and how many bytes and files it may have.
+Exit codes: 0 sent, 65 refused, 66 not there.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 sys.path.insert(0, "/opt/practicum")
 
-from practicum.vm_images.handsd import files  # noqa: E402 - the path is set first
+from practicum.vm_images.handsd import files
 
 _LINE = Path("/dev/virtio-ports/desk.bulk")
 _REFUSED, _NOT_THERE = 65, 66

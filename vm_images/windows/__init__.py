@@ -1,0 +1,1 @@
+"""Windows machines, installed unattended from media that the user supplies."""
