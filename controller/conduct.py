@@ -55,6 +55,7 @@ def make_sweep(run: Run, spec: RunFile, engine: Engine, policy: Policy, tell: Li
         admission=Admission(desks=spec.desks),
         tell=tell,
         order=_order(run, spec, record),
+        warm=spec.warm,
         until=None if hours is None else time.monotonic() + hours * 3600,
     )
 

@@ -19,6 +19,7 @@ from typing import Protocol, Self
 
 from practicum.controller.job import Answer, Broken, Job
 from practicum.controller.outcome import Fault, FaultKind, Phase
+from practicum.controller.warm import Houses
 from practicum.controller.worker import serve, work
 
 _JOIN = 5.0
@@ -57,6 +58,7 @@ class Inline:
 
     def __init__(self) -> None:
         self._ended: list[Ended] = []
+        self._houses = Houses()
 
     def free(self) -> int:
         return 0 if self._ended else 1
@@ -64,7 +66,7 @@ class Inline:
     def start(self, job: Job) -> None:
         ours, theirs = multiprocessing.Pipe()
         with ours, theirs:
-            self._ended.append(Ended(job, work(job, theirs)))
+            self._ended.append(Ended(job, work(job, theirs, self._houses)))
 
     def wait(self, seconds: float) -> Sequence[Ended]:
         del seconds
@@ -75,6 +77,7 @@ class Inline:
         """What was started has ended already."""
 
     def close(self) -> Sequence[Ended]:
+        self._houses.close()
         return self.wait(0.0)
 
 

@@ -16,7 +16,8 @@ class Job:
 
     `task`, `agent` and `desk` are the names in the house. `finished` is how many attempts had a result when
     the job was made: where there are more, somebody else worked on the trial meanwhile. `reopened` when the
-    trial was scored already. `wall` is in seconds: the worker is killed when the job takes longer.
+    trial was scored already. `warm` desks are kept ready for the jobs that follow. `wall` is in seconds: the
+    worker is killed when the job takes longer.
     """
 
     root: Path
@@ -30,6 +31,7 @@ class Job:
     prices: PriceTable
     wall: float
     reopened: bool = False
+    warm: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from practicum.controller.prices import PriceTable, dollars
 from practicum.controller.records import FORMAT
 from practicum.controller.runfile import Caps, RunFile
 from practicum.controller.store import PlanRecord, Run
-from practicum.infra.desk.desk import DeskProvider
+from practicum.infra.desk.desk import DeskProvider, DeskSpec
 from practicum.tasks.seeds import Practice, Sitting, parse_numbers, private_sitting
 from practicum.tasks.spec import Task, TaskSpec
 
@@ -36,6 +36,13 @@ class Metered(Protocol):
 
     @property
     def models(self) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
+class Requirable(Protocol):
+    """A provider that knows before a run what would keep its desks from opening."""
+
+    def require(self, spec: DeskSpec) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,11 @@ def propose(spec: RunFile) -> Proposal:
 
 
 def begin(proposal: Proposal, root: Path) -> Run:
-    """Write the run down. Raises `BadRequest` when there is one already."""
+    """Write the run down.
+
+    Raises `BadRequest` when there is one already, and `InfraError` when its desks could not be opened here.
+    """
+    require_desks(proposal.desks, [task.spec for task in proposal.tasks])
     record = PlanRecord(
         format=FORMAT,
         run=secrets.token_hex(6),
@@ -93,6 +104,13 @@ def begin(proposal: Proposal, root: Path) -> Run:
     write_json(run.prices, proposal.prices)
     set_caps(run, proposal.spec.caps)
     return run
+
+
+def require_desks(desks: DeskProvider, specs: Iterable[TaskSpec]) -> None:
+    """Ask the provider, where it can say so, whether each kind of desk could be opened now."""
+    if isinstance(desks, Requirable):
+        for spec in dict.fromkeys(spec.desk.desk_spec() for spec in specs if spec.desk is not None):
+            desks.require(spec)
 
 
 def set_caps(run: Run, caps: Caps) -> None:

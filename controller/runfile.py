@@ -76,6 +76,7 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """`seeds` are the questions of the sitting: numbers and ranges such as `0-4,7`.
 
+    `warm` desks of each recent kind are booted ahead by each worker.
     `where` keeps tasks whose fact has that value: `image`, `tier`, `cluster`, `subdomain`, `kind`.
     """
 
@@ -88,6 +89,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     desk: str = "container"
     workers: int = 2
     desks: int | None = None
+    warm: int = 0
     spend: Spend = Spend.ALL
     secret: str | None = None
     house: str = STANDARD

@@ -18,7 +18,7 @@ PROVIDERS: Mapping[str, str] = {
     "container": "practicum.infra.desk.container.provider:ContainerDesks",
     "fake": "practicum.infra.desk.fake:FakeDesks",
     "vm": "practicum.infra.desk.vm.provider:VmDesks",
-    "ssh": "practicum.infra.desk.ssh:SshDesks",
+    "ssh": "practicum.infra.desk.ssh.provider:SshDesks",
 }
 """Desk kinds by name, imported when they are asked for."""
 

@@ -55,6 +55,7 @@ class Sweep:
     tell: Listener = lambda _: None
     until: float | None = None
     allowance: float = ALLOWANCE
+    warm: int = 0
     order: Order = field(default_factory=AsPlanned)
     running: dict[str, Job] = field(default_factory=dict)
     draining: bool = False
@@ -134,6 +135,7 @@ class Sweep:
             prices=self.prices,
             wall=(LONGEST if trial.limits.seconds is None else trial.limits.seconds) + self.allowance,
             reopened=trial.id in self.reopened,
+            warm=self.warm,
         )
         self.running[trial.id] = job
         self.tell(events.TrialStarted(trial=trial))

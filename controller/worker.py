@@ -19,13 +19,13 @@ from practicum import __version__
 from practicum.agents.agent import Ending
 from practicum.controller import locks
 from practicum.controller.blame import fault_of
-from practicum.controller.house import open_house
 from practicum.controller.job import Answer, Broken, Done, Job, Skipped
 from practicum.controller.ledger import MACHINE, Amounts, Ledger, OverCap, Owner, TrialMeter, Unit
 from practicum.controller.outcome import Cancelled, Phase, Result, Scored, Trial
 from practicum.controller.store import Attempt, Run, TrialFolder
 from practicum.controller.summary import summarise
 from practicum.controller.trial import Story
+from practicum.controller.warm import Houses
 from practicum.infra.desk.desk import Label
 
 _PR_SET_PDEATHSIG = 1
@@ -34,24 +34,24 @@ _PR_SET_PDEATHSIG = 1
 def serve(connection: Connection) -> None:
     """The main loop of a worker process; ends when the pipe does."""
     _die_with_the_controller()
-    with connection:
+    with connection, Houses() as houses:
         while True:
             try:
                 job = connection.recv()
             except EOFError:
                 return
             if isinstance(job, Job):
-                connection.send(work(job, connection))
+                connection.send(work(job, connection, houses))
 
 
-def work(job: Job, connection: Connection) -> Answer:
+def work(job: Job, connection: Connection, houses: Houses) -> Answer:
     """One job to its answer. Raises only when there is nobody left to answer to."""
     run = Run(job.root)
     try:
         with run.trial(job.trial.id).lease() as folder, closing(Ledger(run.ledger)) as ledger:
             if folder.finished() != job.finished:
                 return Skipped("somebody else worked on it meanwhile")
-            return _Shift(job, folder, ledger, connection).run()
+            return _Shift(job, folder, ledger, connection, houses).run()
     except locks.Held:
         return Skipped("another controller works on it")
     except OverCap as over:
@@ -68,6 +68,7 @@ class _Shift:
     folder: TrialFolder
     ledger: Ledger
     connection: Connection
+    houses: Houses
 
     def run(self) -> Answer:
         attempt = self.folder.begin()
@@ -84,7 +85,7 @@ class _Shift:
     def _tell(self, attempt: Attempt, owner: Owner) -> Result:
         story = Story(
             job=self.job,
-            house=open_house(self.job.house),
+            house=self.houses.open(self.job.house, self.job.warm),
             label=Label(self.job.run, self.job.trial.id, time.time() + self.job.wall),
             attempt=attempt,
             meter=TrialMeter(self.ledger, self.job.prices, owner, caps_of(self.job.trial)),

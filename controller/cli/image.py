@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
+from practicum.controller.cli.image_vm import Form, build_disks
 from practicum.controller.errors import BadRequest
 from practicum.controller.image_check import BOUND, Checked, check_image
 from practicum.controller.show import console, encode, plain
@@ -50,9 +51,20 @@ def list_(as_json: JSON = False) -> None:
 
 
 @app.command()
-def build(names: Names = None, as_json: JSON = False) -> None:
+def build(
+    *,
+    names: Names = None,
+    form: Annotated[Form, typer.Option("--as", help="What desks are opened on.")] = Form.CONTAINER,
+    iso: Annotated[Path | None, typer.Option(help="Your medium of Windows, for windows-*.")] = None,
+    virtio: Annotated[Path | None, typer.Option(help="The medium of virtio drivers for it.")] = None,
+    as_json: JSON = False,
+) -> None:
     """Build images that their recipes no longer match; the others are left as they are."""
     images = Images()
+    if form is Form.VM:
+        built = build_disks(names or list(images.recipes.names()), iso, virtio)
+        typer.echo(encode({"disks": built}) if as_json else "\n".join(f"{n}: {p}" for n, p in built.items()))
+        return
     wanted = _chosen(names, images)
     with Engine.connect() as engine:
         if all(images.find(name, engine) for name in wanted):

@@ -42,6 +42,7 @@ def run(
     desk: Annotated[str, typer.Option(help="Kind of desk: container, vm, ssh, fake.")] = "container",
     workers: Annotated[int, typer.Option(min=1, help="Trials at a time.")] = 2,
     desks: Annotated[int | None, typer.Option(min=1, help="Desks open at a time.")] = None,
+    warm: Annotated[int, typer.Option(min=0, help="Desks each worker boots ahead.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run.")] = None,
     retry: Annotated[
@@ -86,6 +87,7 @@ def run(
             desk=desk,
             workers=workers,
             desks=desks,
+            warm=warm,
             spend=spend,
             secret=options.absolute(secret),
             house=house,

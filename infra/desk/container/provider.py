@@ -71,6 +71,12 @@ class ContainerDesks:
         shape = sha256(msgspec.json.encode(spec, order="sorted")).hexdigest()
         return f"{self.kind}:{self.images.digest(spec.image)[:16]}:{shape[:16]}"
 
+    def require(self, spec: DeskSpec) -> None:
+        """Raises `EngineUnavailable` or `ImageMissing` when no desk of this spec could be opened now."""
+        with engine_errors(Stage.CREATE, spec.image):
+            inspect: Any = self.client.inspect_image  # the stubs do not type it
+            inspect(self.images.reference(spec.image))
+
     @contextmanager
     def open(self, spec: DeskSpec, label: Label) -> Iterator[Desk]:
         machine = self.start(spec, label)
