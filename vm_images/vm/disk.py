@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,9 +111,11 @@ class Disks:
     def _make(self, name: str, disk: Disk, say: Say) -> None:
         if shutil.which("qemu-img") is None:
             raise QemuMissing(name)
-        engine = Engine.connect()
-        self.images.build([name], engine, lambda progress: say(f"{progress.name}: {progress.line}"))
-        with tempfile.TemporaryDirectory(dir=self.cache, prefix="making-") as folder:
+        with (
+            Engine.connect() as engine,
+            tempfile.TemporaryDirectory(dir=self.cache, prefix="making-") as folder,
+        ):
+            self.images.build([name], engine, lambda progress: say(f"{progress.name}: {progress.line}"))
             making = Path(folder)
             try:
                 tag = self._add_machine(name, engine, disk.digest, say)
@@ -141,15 +143,17 @@ class Disks:
 
 def _lay_out(tag: str, folder: Path) -> None:
     """`disk.raw`, `vmlinuz` and `initrd` of the tagged image, in `folder`."""
-    client = docker.from_env(timeout=600)
     owner = f"{os.getuid()}:{os.getgid()}"
-    with _container(client, tag, ["true"]) as source:
-        volumes = {str(folder): {"bind": "/out", "mode": "rw"}}
-        with _container(client, tag, ["vm-disk", owner], volumes=volumes) as maker:
-            maker.put_archive(_STAGING, source.export(_CHUNK))
-            maker.start()
-            if maker.wait()["StatusCode"] != 0:
-                raise StepFailed(maker.logs().decode("utf-8", "replace"))
+    volumes = {str(folder): {"bind": "/out", "mode": "rw"}}
+    with (
+        closing(docker.from_env(timeout=600)) as client,
+        _container(client, tag, ["true"]) as source,
+        _container(client, tag, ["vm-disk", owner], volumes=volumes) as maker,
+    ):
+        maker.put_archive(_STAGING, source.export(_CHUNK))
+        maker.start()
+        if maker.wait()["StatusCode"] != 0:
+            raise StepFailed(maker.logs().decode("utf-8", "replace"))
 
 
 @contextmanager
