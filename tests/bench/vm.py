@@ -1,4 +1,4 @@
-"""How long a virtual machine takes: to boot and save once, to open, to capture, to act, to move files, to reset."""
+"""How long a virtual machine takes to boot and save, to open, capture, act, move files, and reset."""
 
 from __future__ import annotations
 
