@@ -41,6 +41,9 @@ unit: setup-dev ## tests that need no desk image
 integration: setup-dev ## tests on real desks
 	$(BIN)/pytest -m docker tests
 
+fuzz: setup-dev ## every parser on damaged files, a minute each
+	$(PY) tests/fuzz/parsers.py --seconds 60
+
 lock: ## pin the dependencies anew
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	  pyproject.toml -o requirements.txt

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import stat
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 from practicum.verifiers.errors import Unreadable
@@ -12,6 +15,10 @@ MAX_BYTES = 256 << 20
 _MAX_MEMBERS = 20_000
 _MAX_UNPACKED = 512 << 20
 _MAX_RATIO = 200
+_ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(ValueError, NotImplementedError, RuntimeError),
+)
 _RATIO_FROM = 10 << 20
 """A small member may compress well; a ratio is suspicious only where much comes out."""
 
@@ -39,9 +46,15 @@ def check_zip(path: Path) -> None:
     read_bytes(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise Unreadable(path, f"not a zip container: {error}") from error
+            _check_sizes(path, archive.infolist())
+            broken = archive.testzip()
+    except _ZIP_ERRORS as error:
+        raise Unreadable(path, f"not a sound zip container: {error}") from error
+    if broken is not None:
+        raise Unreadable(path, f"member {broken!r} is damaged")
+
+
+def _check_sizes(path: Path, members: list[zipfile.ZipInfo]) -> None:
     if len(members) > _MAX_MEMBERS:
         raise Unreadable(path, f"{len(members)} members, more than {_MAX_MEMBERS} allowed")
     total = sum(member.file_size for member in members)
