@@ -118,11 +118,13 @@ class Sentry:
 
     @classmethod
     def hear(cls, event: str, arguments: tuple[object, ...]) -> None:
-        compiled = event == "exec" and not Path(getattr(arguments[0], "co_filename", "")).exists()
+        source = getattr(arguments[0], "co_filename", "") if event == "exec" else ""
+        compiled = event == "exec" and not Path(source).exists()
         if cls.watching and (compiled or event in cls.forbidden):
-            cls.ran.append(event)
+            cls.ran.append(f"{event} {source}")
 
 
+read_computer({"action": "screenshot"}, WIDTH, HEIGHT)  # its annotations are evaluated once, at first use
 sys.addaudithook(Sentry.hear)
 
 
@@ -133,14 +135,16 @@ def read(hands: Hands, reply: Reply, view: View | None) -> tuple[Wish, ...]:
         return hands.read(reply, view)
     finally:
         Sentry.watching = False
-        assert Sentry.ran == []
+        ran = list(Sentry.ran)
+        Sentry.ran.clear()
+        assert ran == []
 
 
 def test_the_sentry_hears() -> None:
     Sentry.watching = True
     eval("1 + 1")
     Sentry.watching = False
-    assert Sentry.ran == ["exec"]
+    assert Sentry.ran == ["exec <string>"]
     Sentry.ran.clear()
 
 

@@ -16,7 +16,7 @@ from practicum.infra.desk.applications import Notepad
 from practicum.infra.desk.arguments import read_computer
 from practicum.infra.desk.schemas import computer
 from practicum.infra.operator import Operator
-from practicum.tasks.spec import Limits
+from practicum.tasks.spec import Kind, Limits, TaskSpec, Tier
 
 
 def test_nobody_touches_nothing(room: Any) -> None:
@@ -75,6 +75,19 @@ def test_samples_fit_their_schema(schema: dict[str, Any]) -> None:
 
 class Typing:
     """A task whose oracle types its instance."""
+
+    spec = TaskSpec(
+        id="test/typing",
+        kind=Kind.DESK,
+        title="Typing",
+        tier=Tier.NEAR_TERM,
+        cluster="test",
+        subdomain="typing",
+        soc="43-9022",
+        limits=Limits(),
+        outputs=(),
+        digest="",
+    )
 
     def solve(self, hands: Operator, instance: Any) -> None:
         hands.type(instance)
