@@ -44,10 +44,10 @@ def test_the_scaffolded_task_passes_at_a_desk_under_each_attack(folder: Path, po
 
 
 BROKEN = [
-    ("rng.randrange(8, 13)", "__import__('random').randrange(8, 13)", Gate.GENERATION),
+    ("rng.randrange(100, 100000)", "__import__('random').randrange(100, 100000)", Gate.GENERATION),
     ('yield params["total"]', 'yield params["amounts"][0]', Gate.LINT),
     ('f"amount {number}": amount', "f\"amount {number}\": amount + ' exactly'", Gate.LINT),
-    ('check("answer", found is not None', 'check("answer", True', Gate.EMPTY),
+    ('"answer", found is not None', '"answer", True', Gate.EMPTY),
     ("found == wanted", "found is not None", Gate.FOREIGN),
     ("found == wanted", "abs(found - wanted) < 1", Gate.MUTANTS),
     ('check("total",', 'check("sum",', Gate.MUTANTS),
