@@ -9,6 +9,7 @@ from practicum.agents.agent import Sitter
 from practicum.agents.generalist import agent as generalist
 from practicum.agents.identity import ROOM
 from practicum.agents.policies import POLICIES
+from practicum.agents.redteam import RedTeam
 from practicum.agents.scripted import Nop, Oracle, RandomHand
 from practicum.agents.strict import suggestion
 
@@ -16,6 +17,7 @@ BUILTIN: Mapping[str, Callable[[], Sitter]] = {
     "nop": Nop,
     "oracle": Oracle,
     "random": RandomHand,
+    "red-team": RedTeam,
     **POLICIES,
 }
 """Agents that need no file. A module of agents adds its own here."""

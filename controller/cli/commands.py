@@ -46,6 +46,7 @@ EXPECTED_ERRORS = frozenset(
         "practicum.infra.operator:ToolFailed",
         "practicum.agents.agent:ModelFault",
         "practicum.agents.registry:UnknownAgent",
+        "practicum.agents.generalist.file:AgentUnavailable",
         "practicum.agents.strict:BadFile",
         "practicum.tasks.errors:TaskError",
         "practicum.verifiers.errors:VerifierError",
