@@ -110,10 +110,19 @@ class Display:
             if now >= started + bound:
                 return now >= quiet_at, now - started
             if now >= quiet_at:
-                if now >= acted + _BUSY_BOUND or not session.is_busy(self):
+                idle = now >= acted + _BUSY_BOUND or not session.is_busy(self)
+                if idle and not self._more_comes(painted):
                     return True, now - started
                 quiet_at = now + _BUSY_LOOK
             self._rest(min(quiet_at, started + bound) - now)
+
+    def _more_comes(self, painted: float) -> bool:
+        """Whether requests that clients had sent by now painted something. The server takes turns: when it
+        answers us for the second time, it has answered everybody once."""
+        self.x.sync()
+        self.x.sync()
+        self.pump()
+        return self.screen.changed_at != painted
 
     def ready(self, deadline: float) -> None:
         """Return when the session stands: window manager, panel, a settled picture. Raises `DisplayError`."""

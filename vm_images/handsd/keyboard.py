@@ -12,6 +12,7 @@ from practicum.vm_images.handsd.xlib import Connection, x11, xtst
 
 _NAMED_CHARACTERS = {"\n": "Return", "\t": "Tab"}
 _MODIFIER_KEYSYMS = range(0xFFE1, 0xFFEF)
+_COLUMNS = 4  # two levels in each of two groups: the same meaning whatever is held
 _LEVEL_SHIFTS = (0xFE03, 0xFE11)
 
 
@@ -113,7 +114,7 @@ class Keyboard:
     def _parts(self, symbols: list[Symbol]) -> Iterator[list[Symbol]]:
         """Cut where the spare keys would not suffice for all that is missing."""
         live = self._live()
-        room = len(live.spare) + len(self._loans)
+        room = len({*live.spare, *self._loans.values()})
         part: list[Symbol] = []
         borrowed: set[Symbol] = set()
         for symbol in symbols:
@@ -135,22 +136,26 @@ class Keyboard:
         missing = [symbol for symbol in wanted if live.find(symbol) is None]
         if not missing:
             return
-        free = live.spare[: len(missing)]
+        lent = set(self._loans.values())
+        free = [keycode for keycode in _neighbours(live.spare) if keycode not in lent][: len(missing)]
         old = [symbol for symbol in self._loans if symbol not in wanted][: len(missing) - len(free)]
         if len(free) + len(old) < len(missing):
             raise CannotType("this keyboard has too few spare keys")
         if old:
             self._drained()
             free += [self._loans.pop(symbol) for symbol in old]
-        for symbol, keycode in zip(missing, free, strict=True):
-            self._assign(keycode, symbol.keysym)
-            self._loans[symbol] = keycode
+        self._loans |= dict(zip(missing, free, strict=True))
+        self._assign(free)
         self._x.sync()
         self.forget()
 
-    def _assign(self, keycode: int, keysym: int) -> None:
-        columns = (c_ulong * 4)(keysym, keysym, keysym, keysym)
-        x11.XChangeKeyboardMapping(self._x.display, keycode, 4, columns, 1)
+    def _assign(self, keycodes: list[int]) -> None:
+        """In as few requests as can be: each makes every client read the whole keymap anew."""
+        meanings = {keycode: symbol.keysym for symbol, keycode in self._loans.items()}
+        for run in _runs(sorted(keycodes)):
+            columns = [meanings[keycode] for keycode in run for _ in range(_COLUMNS)]
+            values = (c_ulong * len(columns))(*columns)
+            x11.XChangeKeyboardMapping(self._x.display, run[0], _COLUMNS, values, len(run))
 
     def _state(self) -> xlib.XkbState:
         state = xlib.XkbState()
@@ -192,6 +197,22 @@ class Keyboard:
         for keycode in range(8, 256):
             if down.raw[keycode // 8] >> keycode % 8 & 1:
                 self._key(keycode, press=False)
+
+
+def _runs(keycodes: Iterable[int]) -> list[list[int]]:
+    """Cut where a keycode does not follow on the one before."""
+    runs: list[list[int]] = []
+    for keycode in keycodes:
+        if runs and runs[-1][-1] + 1 == keycode:
+            runs[-1].append(keycode)
+        else:
+            runs.append([keycode])
+    return runs
+
+
+def _neighbours(keycodes: Iterable[int]) -> list[int]:
+    """Those of long runs first."""
+    return [keycode for run in sorted(_runs(keycodes), key=len, reverse=True) for keycode in run]
 
 
 def _symbol(name: str) -> Symbol:

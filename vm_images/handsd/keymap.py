@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from practicum.vm_images.handsd.xlib import USE_CORE_KEYBOARD, Connection, DisplayError, x11
 
 LOCK = 2
+_VENDORS = range(0x10080000, 0x20000000)
 _CHANGES = 0b11  # XkbNewKeyboardNotify and XkbMapNotify: whoever speaks XKB gets no MappingNotify
 
 _xkb = ctypes.CDLL("libxkbcommon.so.0")
@@ -125,13 +126,12 @@ class KeymapReader:
 
     def _index(self, raw: int, layout: int, pressable: Container[int]) -> Keymap:
         keymap = Keymap()
-        self._find_holders(keymap, raw, layout, pressable)
+        modifying = self._find_holders(keymap, raw, layout, pressable)
         reachable = sum(keymap.holders) | keymap.num_lock
         keycodes = range(_xkb.xkb_keymap_min_keycode(raw), min(255, _xkb.xkb_keymap_max_keycode(raw)) + 1)
-        for keycode in filter(pressable.__contains__, keycodes):
-            levels = list(_levels(raw, keycode, layout))
-            if not levels:
-                keymap.spare.append(keycode)
+        table = {key: list(_levels(raw, key, layout)) for key in keycodes if key in pressable}
+        keymap.spare = [keycode for keycode in _spare(table) if keycode not in modifying]
+        for keycode, levels in table.items():
             keypad = any(0xFF80 <= keysym <= 0xFFBD for keysym, _ in levels)
             for keysym, ways in levels:
                 usable = [mask for mask in ways if mask & ~reachable == 0]
@@ -140,12 +140,16 @@ class KeymapReader:
                     _enter(keymap, keysym, stroke, keypad=keypad)
         return keymap
 
-    def _find_holders(self, keymap: Keymap, raw: int, layout: int, pressable: Container[int]) -> None:
-        """The keys that hold Shift and the third and fifth level, and the modifier that Num Lock sets."""
+    def _find_holders(self, keymap: Keymap, raw: int, layout: int, pressable: Container[int]) -> set[int]:
+        """Find the keys that hold Shift and the third and fifth level, and the modifier that Num Lock sets.
+
+        Returns all keys that are modifiers.
+        """
         wanted = {keysym_named(name) for name in ("Shift_L", "ISO_Level3_Shift", "ISO_Level5_Shift")}
         num_lock = keysym_named("Num_Lock")
         mapping = x11.XGetModifierMapping(self._x.display).contents
         size = mapping.per_modifier
+        modifying = set(mapping.keycodes[: 8 * size])
         for modifier in range(8):
             for keycode in filter(None, mapping.keycodes[modifier * size : (modifier + 1) * size]):
                 first = next(_levels(raw, keycode, layout), (0, ()))[0]
@@ -154,6 +158,7 @@ class KeymapReader:
                 elif first == num_lock:
                     keymap.num_lock = 1 << modifier
         x11.XFreeModifiermap(byref(mapping))
+        return modifying
 
 
 def _levels(raw: int, keycode: int, layout: int) -> Iterator[tuple[int, list[int]]]:
@@ -169,6 +174,20 @@ def _levels(raw: int, keycode: int, layout: int) -> Iterator[tuple[int, list[int
         ways = _xkb.xkb_keymap_key_get_mods_for_level(raw, keycode, layout, level, masks, 16)
         if syms[0]:
             yield int(syms[0]), [mask & 0xFF for mask in masks[:ways] if not mask & LOCK]
+
+
+def _spare(table: dict[int, list[tuple[int, list[int]]]]) -> list[int]:
+    """Keys that nobody misses: without a meaning, with one that another key has too, or with vendors' own
+    (multimedia keys and the like)."""
+    first: dict[int, int] = {}
+    for keycode, levels in table.items():
+        for keysym, _ in levels:
+            first.setdefault(keysym, keycode)
+    return [
+        keycode
+        for keycode, levels in table.items()
+        if all(keysym in _VENDORS or first[keysym] != keycode for keysym, _ in levels)
+    ]
 
 
 def _enter(keymap: Keymap, keysym: int, stroke: Stroke, *, keypad: bool) -> None:

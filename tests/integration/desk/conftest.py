@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from practicum.infra.desk.actions import Key
+from practicum.infra.desk.actions import Click, Key, Point
 from practicum.infra.desk.container import ContainerDesks
 from practicum.infra.desk.container.provider import Machine
 from practicum.infra.desk.desk import DeskSpec, Label, Settle
 from practicum.infra.desk.guest import GuestDesk
 
 PROGRAM = PurePosixPath("/home/agent/window.py")
+TITLE = Point(512, 12)
 SPEC = DeskSpec("base", width=1024, height=640)
 _BOUND = 15.0
 
@@ -38,6 +39,9 @@ class Window:
             f"exec setsid python3 {PROGRAM} {mode} {self.log} {milliseconds} >/dev/null 2>{self.log}.err &"
         )
         self.desk.run(["sh", "-c", command])
+        shown = "until xprop -root _NET_CLIENT_LIST | grep -q '0x.*0x'; do sleep 0.02; done"
+        self.desk.run(["sh", "-c", shown])
+        self.desk.act(Click(TITLE))  # a window that appears while somebody types is not given the focus
         self.await_(lambda entry: "focus" in entry)
         self.desk.observe(Settle(quiet=0.1, bound=1.0))
 
