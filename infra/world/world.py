@@ -39,6 +39,10 @@ class View:
     def now(self) -> datetime:
         return self._tables.of(Clock)[CLOCK].now
 
+    def minutes_since(self, moment: datetime) -> int:
+        """Whole minutes, also past midnight."""
+        return int((self.now - moment).total_seconds() // 60)
+
     def find(self, kind: type[R], key: str) -> R | None:
         return self._tables.of(kind).get(key)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from random import Random
 from typing import Annotated
@@ -22,6 +22,7 @@ from practicum.tasks.worlds.expected import Expected, became, handed_in, made, m
 from practicum.tasks.worlds.scenario import Industry, NearMiss, Scenario, Setup
 from practicum.tasks.worlds.worker import Worker
 
+DAY = datetime(2026, 6, 18, tzinfo=UTC)
 MetresPerSecond = Annotated[float, Meta(description="metres per second")]
 SPRAYING = 60
 
@@ -92,7 +93,7 @@ class Answer:
 
 
 def minute(world: View) -> int:
-    return world.now.hour * 60 + world.now.minute
+    return world.minutes_since(DAY)
 
 
 def current(world: View) -> Hour:
@@ -234,7 +235,7 @@ def generate(rng: Random) -> Setup:
     ]
     used = {"B-1": "PR-1", "B-2": "PR-3", "B-3": "PR-4", "B-4": "PR-1"}
     return Setup(
-        now=datetime(2026, 6, 18, 5, 30, tzinfo=UTC),
+        now=DAY + timedelta(minutes=start),
         rows=(*blocks, *products, *hours),
         facts={"spraying": SPRAYING},
         expected=Expected(

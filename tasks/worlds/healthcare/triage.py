@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from random import Random
@@ -21,8 +21,8 @@ from practicum.tasks.worlds.expected import Expected, became, handed_in, may
 from practicum.tasks.worlds.scenario import Industry, NearMiss, Scenario, Setup
 from practicum.tasks.worlds.worker import Stuck, Worker
 
+DAY = datetime(2026, 2, 11, tzinfo=UTC)
 PLACING = 5
-TURN = 8
 
 
 class Care(StrEnum):
@@ -91,7 +91,7 @@ class Answer:
 
 
 def minute(world: View) -> int:
-    return world.now.hour * 60 + world.now.minute
+    return world.minutes_since(DAY)
 
 
 def latest(world: View, patient: str) -> Vitals:
@@ -257,7 +257,7 @@ def generate(rng: Random) -> Setup:
         _vitals(critical, start - 9, respiration=rng.randint(25, 32), saturation=90.0, pulse=118),
         _vitals(serious, start - 7, respiration=rng.randint(21, 24), systolic=99, pulse=95),
         _vitals(turning, start - 6, pulse=rng.randint(91, 110), temperature=38.4),
-        _vitals(turning, start + rng.randint(2, TURN), systolic=rng.randint(78, 89), pulse=104),
+        _vitals(turning, start + rng.randint(2, PLACING), systolic=rng.randint(78, 89), pulse=104),
         _vitals(well, start - 5, temperature=round(rng.uniform(38.1, 38.9), 1)),
         _vitals(airborne, start - 4, saturation=rng.choice([94.0, 95.0]), temperature=38.2),
     ]
@@ -271,7 +271,7 @@ def generate(rng: Random) -> Setup:
         well: Care.STANDARD, airborne: Care.STANDARD,
     }  # fmt: skip
     return Setup(
-        now=datetime(2026, 2, 11, 19, 0, tzinfo=UTC),
+        now=DAY + timedelta(minutes=19 * 60),
         rows=(*people, *(replace(item, id=f"VS-{n}") for n, item in enumerate(sets, 1)), *rooms, *cleaning),
         facts={"placing": PLACING},
         expected=Expected(

@@ -20,6 +20,7 @@ from practicum.tasks.worlds.expected import Expected, became, handed_in, made, m
 from practicum.tasks.worlds.scenario import Industry, NearMiss, Scenario, Setup
 from practicum.tasks.worlds.worker import Stuck, Worker
 
+SHIFT = datetime(2026, 10, 12, 8, tzinfo=UTC)
 NEW = "key-new"
 
 
@@ -94,7 +95,7 @@ class Answer:
 
 
 def elapsed(world: View) -> int:
-    return (world.now.hour - 8) * 60 + world.now.minute
+    return world.minutes_since(SHIFT)
 
 
 def list_registered(world: View) -> list[Known]:
@@ -253,7 +254,7 @@ def generate(rng: Random) -> Setup:
     clients[4] = replace(clients[4], registered=rng.random() < 0.5, pins=True, pinned="key-old")
     token = rng.choice([60, 90, 120])
     return Setup(
-        now=datetime(2026, 10, 12, 8, 0, tzinfo=UTC),
+        now=SHIFT,
         rows=(Key("key-old", KeyState.SIGNING, -600), *clients, Lifetime("tokens", token, 0)),
         facts={},
         expected=Expected(

@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from random import Random
 
@@ -21,6 +21,7 @@ from practicum.tasks.worlds.expected import Expected, became, cell, handed_in, m
 from practicum.tasks.worlds.scenario import Industry, NearMiss, Scenario, Setup
 from practicum.tasks.worlds.worker import Stuck, Worker
 
+DAY = datetime(2026, 1, 14, tzinfo=UTC)
 START = 8 * 60
 DEPOT = "depot"
 HUB = "hub"
@@ -86,7 +87,7 @@ class Answer:
 
 
 def minute(world: View) -> int:
-    return world.now.hour * 60 + world.now.minute
+    return world.minutes_since(DAY)
 
 
 def read_van(world: View) -> Position:
@@ -128,8 +129,7 @@ def drive_to(world: World, place: str) -> Position:
 
 
 def charge(world: World, percent: Percent) -> Position:
-    """Charge the van where it stands; possible at the depot and at the hub. Takes today's charging time for
-    each percent, rounded up to whole minutes.
+    """Charge the van at the depot or the hub; takes today's minutes for each percent, rounded up.
 
     percent: charge to add
     """
@@ -324,7 +324,7 @@ def generate(rng: Random) -> Setup:
             break
     ids = [parcel.id for parcel in parcels]
     return Setup(
-        now=datetime(2026, 1, 14, 8, 0, tzinfo=UTC),
+        now=DAY + timedelta(minutes=START),
         rows=(Van(van.id, DEPOT, van.battery), today, *parcels, *legs),
         facts={"floor": f"{FLOOR:g}"},
         expected=Expected(
