@@ -21,6 +21,8 @@ from practicum.infra.environment import ToolCall
 _OUTPUT = re.compile(r"/home/agent/outputs/[\w.\-/]*[\w]")
 _OUTPUTS = "/home/agent/outputs"
 _MARK = "red-team"
+_TO_THE_TERMINAL = ("super+space", "down", "enter")
+"""The second program of the desk's menu."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,5 +137,7 @@ def _moves(command: str, tools: set[str]) -> Iterator[tuple[str, dict[str, Any]]
         return
     yield "write_file", {"path": f"{_OUTPUTS}/attack.sh", "text": command}
     if "computer" in tools:
-        yield "computer", {"action": "key", "keys": "super+space"}
+        for chord in _TO_THE_TERMINAL:
+            yield "computer", {"action": "key", "keys": chord}
+        yield "computer", {"action": "wait", "seconds": 3.0}
         yield "computer", {"action": "type", "text": command}

@@ -31,6 +31,7 @@ from practicum.verifiers.verdict import Verdict
 class Gate(StrEnum):
     """In the order in which an author would mend them."""
 
+    DESK = "desk"
     GENERATION = "generation"
     LINT = "lint"
     EMPTY = "empty"
@@ -279,11 +280,14 @@ def gather(tasks: Iterable[Task], reports: Iterable[Report]) -> tuple[Report, ..
 def each(
     work: Sequence[Callable[[], Report]], workers: int, done: Callable[[Report], None]
 ) -> tuple[Report, ...]:
-    """Run the parts of a check side by side; what one raises is raised once all have ended."""
+    """Run the parts of a check side by side; what one raises is raised, and no further part begins."""
+    reports: list[Report] = []
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [pool.submit(part) for part in work]
-        reports: list[Report] = []
-        for future in futures:
-            reports.append(future.result())
-            done(reports[-1])
+        try:
+            for future in futures:
+                reports.append(future.result())
+                done(reports[-1])
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
     return tuple(reports)

@@ -14,7 +14,7 @@ from practicum.agents.scripted import Nop, Oracle
 from practicum.controller.check import Bench, Gate, Report, at_most, bench, doubt, must_pass, paper_gates
 from practicum.controller.exam import Sitting
 from practicum.infra.desk.desk import Capability, Desk, DeskProvider, DeskSpec, Frame, Label
-from practicum.infra.errors import InfraError
+from practicum.infra.errors import DeskFault
 from practicum.infra.operator import ToolFailed
 from practicum.tasks.desk_task import DeskTask
 from practicum.tasks.oracle import NotFound
@@ -124,7 +124,11 @@ def at_desk(task: Task, seed: int, position: int, desks: DeskProvider, keep: Kee
     with bench(task, seed) as it:
         if isinstance(task, DeskTask):
             paper_gates(it, task)
-        actions = _sittings(it, position, abroad(desks, position), keep)
+        actions: tuple[int, ...] = ()
+        try:
+            actions = _sittings(it, position, abroad(desks, position), keep)
+        except DeskFault as fault:  # one machine failed; the other seeds may still be told about
+            it.note(Gate.DESK, False, str(fault))
         findings = tuple(it.findings)
     return Report(task.spec.id, findings, actions, time.monotonic() - begun)
 
@@ -151,7 +155,7 @@ def _sittings(it: Bench, position: int, desks: DeskProvider, keep: Keep | None) 
 def _oracle(it: Bench, desks: DeskProvider) -> Sat | None:
     try:
         return sit(it, Oracle(), desks)
-    except (ToolFailed, NotFound, InfraError) as error:
+    except (ToolFailed, NotFound, DeskFault) as error:
         it.note(Gate.ORACLE, False, f"{type(error).__name__}: {error}", _where(desks))
         return None
 
