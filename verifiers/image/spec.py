@@ -7,7 +7,7 @@ import msgspec
 Rgb = tuple[int, int, int]
 
 
-class Area(msgspec.Struct, frozen=True, kw_only=True):
+class Area(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A rectangle (left, top, right, bottom in pixels) with bounds of its own."""
 
     name: str
@@ -17,7 +17,7 @@ class Area(msgspec.Struct, frozen=True, kw_only=True):
     weight: float = 1.0
 
 
-class ColourShare(msgspec.Struct, frozen=True, kw_only=True):
+class ColourShare(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The share of pixels within `delta_e` of a colour lies between `least` and `most`."""
 
     name: str
@@ -28,7 +28,7 @@ class ColourShare(msgspec.Struct, frozen=True, kw_only=True):
     weight: float = 1.0
 
 
-class ImageSpec(msgspec.Struct, frozen=True, kw_only=True):
+class ImageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The default asks for the same picture up to re-encoding.
 
     `mean` and `p95` bound the colour difference over all pixels, `worst_block` its mean over the worst

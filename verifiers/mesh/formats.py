@@ -18,7 +18,17 @@ from practicum.verifiers.mesh import stl
 from practicum.verifiers.mesh.soup import Mesh
 
 _PARSER_ERRORS = (
-    *(ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError, EOFError, OSError),
+    *(
+        ValueError,
+        KeyError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        AssertionError,
+        EOFError,
+        OSError,
+        NameError,
+    ),
     *(
         NotImplementedError,
         OverflowError,
@@ -45,9 +55,9 @@ def _by_trimesh(kind: str) -> Callable[[Path], Mesh]:
         if kind == "3mf":
             check_zip(path)
         try:
-            scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=None)
-            body = scene.to_mesh()
-            triangles = np.array(body.triangles, np.float64)
+            with np.errstate(all="ignore"):
+                scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=None)
+                triangles = np.array(scene.to_mesh().triangles, np.float64)
         except _PARSER_ERRORS as error:
             raise Unreadable(path, f"broken {kind.upper()}: {error}") from error
         if not len(triangles):

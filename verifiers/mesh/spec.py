@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
@@ -15,7 +14,7 @@ class Alignment(StrEnum):
     RIGID = "rigid"
 
 
-class Hole(msgspec.Struct, frozen=True, kw_only=True, tag="hole"):
+class Hole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="hole"):
     """A round hole: `centre` lies on its axis inside it. `length` is the depth it must keep its diameter for.
 
     With `through`, the axis must also leave the part at both ends (True) or must not (False).
@@ -31,7 +30,7 @@ class Hole(msgspec.Struct, frozen=True, kw_only=True, tag="hole"):
     weight: float = 1.0
 
 
-class Thickness(msgspec.Struct, frozen=True, kw_only=True, tag="thickness"):
+class Thickness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="thickness"):
     """Material along a ray: from where it first enters to where it next leaves."""
 
     name: str
@@ -42,7 +41,7 @@ class Thickness(msgspec.Struct, frozen=True, kw_only=True, tag="thickness"):
     weight: float = 1.0
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True, tag="section"):
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="section"):
     """The area of material cut by a plane; tolerance as a fraction of the expected area."""
 
     name: str
@@ -53,7 +52,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, tag="section"):
     weight: float = 1.0
 
 
-class Region(msgspec.Struct, frozen=True, kw_only=True, tag="region"):
+class Region(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="region"):
     """Both surfaces agree within `tolerance` inside a box."""
 
     name: str
@@ -66,8 +65,7 @@ class Region(msgspec.Struct, frozen=True, kw_only=True, tag="region"):
 Probe = Hole | Thickness | Section | Region
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeshSpec:
+class MeshSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The default is the rule of `practicum verify mesh`: a file passes when nothing but rounding differs.
 
     `distance_fraction` is of the reference's bounding-box diagonal; `distance` overrides it in file units.

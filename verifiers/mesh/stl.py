@@ -83,7 +83,8 @@ def _binary(path: Path, data: bytes) -> tuple[F8, tuple[str, ...]]:
     if trailing := len(data) - _HEADER - 50 * count:
         notes.append(f"{trailing} trailing bytes ignored")
     records = np.frombuffer(data, _RECORD, count, offset=_HEADER)
-    return records["corners"].astype(np.float64), tuple(notes)
+    with np.errstate(invalid="ignore"):  # a signalling NaN is found and named by the caller
+        return records["corners"].astype(np.float64), tuple(notes)
 
 
 def _ascii(path: Path, data: bytes) -> tuple[F8, tuple[str, ...]]:

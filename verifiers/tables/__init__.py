@@ -16,7 +16,7 @@ __all__ = ["CellFact", "Column", "Decimal", "Kind", "TableSpec", "verify"]
 
 
 def verify(candidate: Path, reference: Path, spec: TableSpec | None = None) -> Verdict:
-    """Compare two tables; where `reference` is no file, only the spec's single cells are checked."""
+    """Compare two tables; where `reference` is a folder, only the spec's single cells are checked."""
     from practicum.verifiers.tables import compare  # noqa: PLC0415 - spreadsheets are paid for at use
 
     return compare.verify(candidate, reference, spec)

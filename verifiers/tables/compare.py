@@ -36,7 +36,9 @@ class Table:
 def verify(candidate: Path, reference: Path, spec: TableSpec | None = None) -> Verdict:
     """Raises `Unreadable` for the reference, `BadSpec`, and `MissingExtra` for a format."""
     spec = spec or TableSpec()
-    truth = read_table(reference, spec.reference_sheet, spec.header_row) if reference.is_file() else None
+    if reference.is_dir() and not spec.cells:
+        raise BadSpec(f"{reference.name} is a folder, and the spec names no cells to check")
+    truth = None if reference.is_dir() else read_table(reference, spec.reference_sheet, spec.header_row)
     try:
         facts = cell_checks(candidate, spec.cells)
         if truth is None:

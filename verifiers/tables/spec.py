@@ -9,7 +9,7 @@ from practicum.verifiers.tables.values import Column, Decimal, Kind
 __all__ = ["CellFact", "Column", "Decimal", "Kind", "TableSpec"]
 
 
-class CellFact(msgspec.Struct, frozen=True, kw_only=True):
+class CellFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One cell of a workbook, `cell` as "B4".
 
     `formula` demands a live one. `follows` proves it alive: after setting the cells on the left
@@ -31,7 +31,7 @@ class CellFact(msgspec.Struct, frozen=True, kw_only=True):
     weight: float = 1.0
 
 
-class TableSpec(msgspec.Struct, frozen=True, kw_only=True):
+class TableSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The default compares all columns of the reference by position of rows, extra rows and columns failing.
 
     `columns` are those compared; empty means all of the reference's. `key` pairs rows by their values there,

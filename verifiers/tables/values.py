@@ -35,7 +35,7 @@ class Decimal(StrEnum):
     COMMA = "comma"
 
 
-class Column(msgspec.Struct, frozen=True, kw_only=True):
+class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`tolerance` is absolute, `relative` a fraction of the expected value; the larger counts.
 
     `date_format` (strptime) is tried after ISO 8601. `casefold` ignores letter case.

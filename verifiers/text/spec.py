@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Mention(msgspec.Struct, frozen=True, kw_only=True):
+class Mention(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A phrase that must occur between `least` and `most` times, blanks and letter case ignored."""
 
     name: str
@@ -15,7 +15,7 @@ class Mention(msgspec.Struct, frozen=True, kw_only=True):
     weight: float = 1.0
 
 
-class TextSpec(msgspec.Struct, frozen=True, kw_only=True):
+class TextSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The default compares line by line once line ends, BOM, Unicode form and trailing blanks are made equal.
 
     With `digits`, numbers compare as numbers to that many significant digits; 0 compares them as text. With

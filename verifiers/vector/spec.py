@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class VectorSpec(msgspec.Struct, frozen=True, kw_only=True):
+class VectorSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Lengths in millimetres on the page.
 
     `distance_mm` is how far an outline may stray anywhere. `delta_e` is CIEDE2000. With `text_mm` None the
