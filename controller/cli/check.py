@@ -11,6 +11,7 @@ from typing import Annotated
 
 import msgspec
 import typer
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
@@ -28,7 +29,7 @@ from practicum.tasks.spec import Kind, Task
 from practicum.tasks.tier import tier_by_rule
 
 _SHOWN_FAILURES = 40
-_COLUMNS = ("task", "demands", "mutants", "benign", "attacks", "actions", "s", "verdict")
+_COLUMNS = ("task", "gates", "mutants", "benign", "attacks", "steps", "s", "")
 _TIER_LINE = re.compile(r'^tier = ".*"$', re.MULTILINE)
 
 
@@ -125,7 +126,7 @@ def _print(reports: Sequence[Report], as_json: bool) -> None:
 
 def _table(reports: Sequence[Report]) -> Table:
     apart = (Gate.MUTANTS, Gate.BENIGN, Gate.RED_TEAM)
-    table = Table(*(Column(name, no_wrap=True) for name in _COLUMNS))
+    table = Table(*(Column(name, no_wrap=True) for name in _COLUMNS), box=box.SIMPLE_HEAD, pad_edge=False)
     for report in reports:
         others = [finding for finding in report.findings if finding.gate not in apart]
         actions = f"{min(report.actions)}–{max(report.actions)}" if report.actions else ""

@@ -22,7 +22,7 @@ NEAR_TERM = (
     "business/reconciliation",
 )
 SEED = 5
-MOST = 5
+MOST = 3
 """Mutants and variants of a task that are tried here; `practicum check` tries all of them."""
 
 
