@@ -9,7 +9,7 @@ from pathlib import Path
 
 from practicum.verifiers.bounds import read_bytes
 from practicum.verifiers.errors import BadSpec, Unreadable
-from practicum.verifiers.tables import delimited, workbook
+from practicum.verifiers.tables import columnar, delimited, workbook
 from practicum.verifiers.tables.spec import CellFact, TableSpec
 from practicum.verifiers.tables.values import Column, Kind, Value, date, number, same, text
 from practicum.verifiers.verdict import Check, Verdict, all_of, check
@@ -66,6 +66,10 @@ def _rows(path: Path, sheet: str, recalculate: bool) -> tuple[Row, ...]:
         return delimited.read(path, delimiter="\t" if suffix == ".tsv" else "").rows
     if suffix in (".xlsx", ".xlsm"):
         return _sheet_rows(path, workbook.read(path, recalculate=recalculate), sheet)
+    if suffix == ".ods":
+        return _sheet_rows(path, workbook.read_converted(path), sheet)
+    if suffix == ".parquet":
+        return columnar.read(path)
     read_bytes(path)
     raise Unreadable(path, f"{suffix or 'a name without suffix'} is no table format known here")
 

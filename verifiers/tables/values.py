@@ -61,6 +61,11 @@ _TRUE, _FALSE = (
 _MAX_DIGITS = 400
 
 
+def plain(value: object) -> Value:
+    """A value of another library as one of ours; what it has no counterpart for becomes text."""
+    return value if isinstance(value, Value) else str(value)
+
+
 def same(expected: Value, found: Value, column: Column) -> bool:
     kind = kind_of(expected) if column.kind is Kind.AUTO else column.kind
     if blank(expected) or blank(found):

@@ -117,6 +117,14 @@ def read(path: Path, *, recalculate: bool = False, changes: Mapping[str, Value] 
         return _joined(formulas, _load(calculated, values=True))
 
 
+def read_converted(path: Path) -> Workbook:
+    """A spreadsheet in another format that LibreOffice opens, such as ods. Raises as `read` does."""
+    check_zip(path)
+    with tempfile.TemporaryDirectory(prefix="convert-") as scratch:
+        book = _load(convert(path, Path(scratch), "xlsx"), values=False)
+        return _joined(book, _load(Path(scratch) / "converted" / "source.xlsx", values=True))
+
+
 def convert(path: Path, folder: Path, target: str) -> Path:
     """Let LibreOffice rewrite `path` into `folder` as `target` ("xlsx", "csv"), all formulas calculated.
 
