@@ -11,7 +11,6 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
@@ -126,7 +125,7 @@ def _print(reports: Sequence[Report], as_json: bool) -> None:
 
 def _table(reports: Sequence[Report]) -> Table:
     apart = (Gate.MUTANTS, Gate.BENIGN, Gate.RED_TEAM)
-    table = Table(*(Column(name, no_wrap=True) for name in _COLUMNS), box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(*(Column(name, no_wrap=True) for name in _COLUMNS), box=None, padding=(0, 1, 0, 0))
     for report in reports:
         others = [finding for finding in report.findings if finding.gate not in apart]
         actions = f"{min(report.actions)}–{max(report.actions)}" if report.actions else ""
