@@ -101,7 +101,8 @@ class Board:
             f", about {duration(eta)} left" if eta is not None else "",
             (f"  {plain(self.notice, 80)}" if self.notice else "", "yellow"),
         )
-        bar = ProgressBar(total=max(self.planned, 1), completed=self.ended, width=60)
+        bar = Table.grid()  # a bar alone does not end its line
+        bar.add_row(ProgressBar(total=max(self.planned, 1), completed=self.ended, width=60))
         return Group(line, bar, self._agents(), self._running())
 
     def _agents(self) -> Table:

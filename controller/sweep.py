@@ -33,6 +33,7 @@ from practicum.infra.desk.desk import DeskProvider, Label
 TICK = 0.5
 GRACE = 15.0
 REAP_EVERY = 60.0
+HELD_EVERY = 30.0
 ALLOWANCE = 1500.0
 """Seconds a trial may take beyond its own limit: a boot, one longest tool call, collecting and grading."""
 LONGEST = 6 * 3600.0
@@ -64,6 +65,7 @@ class Sweep:
     reopened: set[str] = field(default_factory=set)
     rechecks: dict[str, int] = field(default_factory=dict)
     reaped_at: float = 0.0
+    held_at: float = -HELD_EVERY
 
     def go(self) -> Counts:
         """Work until nothing is due, or until told to stop. Returns how the trials of the run stand."""
@@ -116,11 +118,17 @@ class Sweep:
             if objection is None:
                 self._start(self.order.take())
                 continue
-            self.tell(events.Held(reason=objection))
+            self._say_held(objection)
             if not self.running:
                 self.drain(objection)
             return bool(self.running)
         return len(self.order) > 0 and not self.draining
+
+    def _say_held(self, objection: str) -> None:
+        """Once in a while: the machine is asked at every turn of the loop."""
+        if time.monotonic() >= self.held_at + HELD_EVERY:
+            self.held_at = time.monotonic()
+            self.tell(events.Held(reason=objection))
 
     def _start(self, trial: Trial) -> None:
         job = Job(
