@@ -23,6 +23,7 @@ from practicum.verifiers.database import sqlite
 from practicum.verifiers.errors import Unreadable
 from practicum.verifiers.image import raster
 from practicum.verifiers.mesh import formats
+from practicum.verifiers.structured import data
 from practicum.verifiers.tables import delimited, workbook
 from practicum.verifiers.text import read as read_text
 from practicum.verifiers.vector import svg
@@ -57,39 +58,43 @@ def targets() -> dict[str, tuple[Reader, str, bytes]]:
         "svg": (svg.read, ".svg", seeds["vector"]),
         "png": (raster.read, ".png", seeds["image"]),
         "sqlite": (sqlite.read, ".sqlite", seeds["database"]),
+        "json": (data.read, ".json", seeds["structured"]),
+        "yaml": (data.read, ".yaml", b"a: &x [1, 2.5, true]\nb: *x\nc: {d: 2024-01-01, e: null}\n" * 2),
+        "toml": (data.read, ".toml", b'a = 1\n[b]\nc = [1.5, true]\nd = 2024-01-01\n[[e]]\nf = "x"\n'),
+        "xml": (data.read, ".xml", b'<a b="1"><c>text</c><d/><!-- x --><e xmlns="u:v">2</e></a>'),
         "text": (read_text, ".txt", seeds["text"]),
     }
 
 
 def mutated(seed: bytes, random: Random) -> bytes:
     """One to eight small accidents."""
-    data = bytearray(seed)
+    made = bytearray(seed)
     for _ in range(random.randint(1, 8)):
-        if not data:
+        if not made:
             break
-        place = random.randrange(len(data))
+        place = random.randrange(len(made))
         match random.randrange(7):
             case 0:
-                del data[place:]
+                del made[place:]
             case 1:
-                data[place] ^= 1 << random.randrange(8)
+                made[place] ^= 1 << random.randrange(8)
             case 2:
-                data[place : place + random.randint(1, 16)] = b""
+                made[place : place + random.randint(1, 16)] = b""
             case 3:
-                data[place:place] = random.choice(SALT)
+                made[place:place] = random.choice(SALT)
             case 4:
-                other = random.randrange(len(data))
-                data[place : place + 40] = data[other : other + 40]
+                other = random.randrange(len(made))
+                made[place : place + 40] = made[other : other + 40]
             case 5:
-                data[place:place] = data[place : place + random.randint(1, 200)] * random.randint(1, 4)
+                made[place:place] = made[place : place + random.randint(1, 200)] * random.randint(1, 4)
             case 6:
-                data[place : place + 4] = random.randbytes(4)
-    return bytes(data)
+                made[place : place + 4] = random.randbytes(4)
+    return bytes(made)
 
 
-def attempt(reader: Reader, path: Path, data: bytes) -> str | None:
+def attempt(reader: Reader, path: Path, content: bytes) -> str | None:
     """The traceback where a reader raises anything but `Unreadable`."""
-    path.write_bytes(data)
+    path.write_bytes(content)
     try:
         reader(path)
     except Unreadable:
@@ -119,15 +124,15 @@ def main() -> int:
             if asked.names and name not in asked.names:
                 continue
             count, deadline = 0, time.monotonic() + asked.seconds
-            for data in inputs(name, seed):
+            for content in inputs(name, seed):
                 if time.monotonic() > deadline:
                     break
                 count += 1
-                if trouble := attempt(reader, Path(scratch) / f"input{suffix}", data):
+                if trouble := attempt(reader, Path(scratch) / f"input{suffix}", content):
                     broken += 1
                     asked.findings.mkdir(exist_ok=True)
-                    saved = asked.findings / f"{name}-{hashlib.sha256(data).hexdigest()[:12]}{suffix}"
-                    saved.write_bytes(data)
+                    saved = asked.findings / f"{name}-{hashlib.sha256(content).hexdigest()[:12]}{suffix}"
+                    saved.write_bytes(content)
                     print(f"{name}: {saved}\n{trouble}")
                     break
             print(f"{name}: {count} inputs")
@@ -142,8 +147,8 @@ def _seed(kind: str) -> bytes:
         return path.read_bytes()
 
 
-def _ascii(data: bytes) -> bytes:
-    return _converted(data, lambda source: _rewritten(source, "ASCII"))
+def _ascii(seed: bytes) -> bytes:
+    return _converted(seed, lambda source: _rewritten(source, "ASCII"))
 
 
 def _rewritten(source: Path, name: str) -> bytes:
@@ -151,16 +156,16 @@ def _rewritten(source: Path, name: str) -> bytes:
     return source.read_bytes()[:4000]
 
 
-def _other(data: bytes, kind: str) -> bytes:
+def _other(seed: bytes, kind: str) -> bytes:
     import trimesh  # noqa: PLC0415 - only some targets are asked for
 
-    return _converted(data, lambda source: bytes(trimesh.load_mesh(source).export(file_type=kind)))
+    return _converted(seed, lambda source: bytes(trimesh.load_mesh(source).export(file_type=kind)))
 
 
-def _converted(data: bytes, convert: Callable[[Path], bytes]) -> bytes:
+def _converted(seed: bytes, convert: Callable[[Path], bytes]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "seed.stl"
-        source.write_bytes(data)
+        source.write_bytes(seed)
         return convert(source)
 
 
