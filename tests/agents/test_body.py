@@ -158,7 +158,7 @@ def test_a_long_conversation_is_summed_up_before_turns_are_lost(room: Any) -> No
             return finish()
         return Reply("w " * 900, (ToolCall("c", "computer", {"action": "type", "text": f"{number} "}),))
 
-    exam = room(Notepad(), limits=Limits(steps=200))
+    exam = room(Notepad(), limits=Limits(steps=200), width=320, height=200)
     built = layers(policy)
     tight = msgspec.structs.replace(built.limits, context=16_000)
     body = DeliberateBody(plan=False, check=False, max_output=500)

@@ -28,8 +28,8 @@ def test_nobody_touches_nothing(room: Any) -> None:
 
 def test_a_random_hand_is_the_same_for_a_seed_and_another_for_another(room: Any) -> None:
     def calls(seed: int) -> list[Any]:
-        exam = room(seed=seed)
-        assert exam.seat(RandomHand()) is Ending.DONE
+        exam = room(seed=seed, width=320, height=200)
+        assert exam.seat(RandomHand(calls=10)) is Ending.DONE
         return [step.call for step in exam.record.calls]
 
     assert calls(1) == calls(1)
@@ -37,7 +37,7 @@ def test_a_random_hand_is_the_same_for_a_seed_and_another_for_another(room: Any)
 
 
 def test_a_random_hand_makes_no_mistakes_and_stops_at_its_limit(room: Any) -> None:
-    exam = room(limits=Limits(steps=12))
+    exam = room(limits=Limits(steps=12), width=320, height=200)
     assert exam.seat(RandomHand()) is Ending.STEPS
     assert len(exam.record.calls) == 12
     assert all(step.result.error is None for step in exam.record.calls)

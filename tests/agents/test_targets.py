@@ -82,7 +82,7 @@ def test_every_dialect_hits_every_target_in_every_space(room: Any, hands: str, s
 
 
 @pytest.mark.parametrize("space", list(Space))
-@pytest.mark.parametrize(("size", "side"), [((640, 400), None), ((1920, 1080), 700)])
+@pytest.mark.parametrize(("size", "side"), [((640, 400), None), ((1200, 700), 500)])
 def test_every_scale_hits_every_target_in_every_space(
     room: Any, space: Space, size: tuple[int, int], side: int | None
 ) -> None:
