@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from practicum.infra.environment import ToolCall, ToolResult
+from practicum.infra.environment import Environment, ToolCall, ToolResult
 from practicum.infra.faults.account import FaultAccount, account
 from practicum.infra.faults.inject import FaultyEnvironment, inject
 from practicum.infra.faults.operations import Operation
@@ -50,15 +50,19 @@ class Situation:
         )
         environment = inject(world, faults, f"{self.scenario.id}/{self.seed}")
         stopped = work(environment.call)
-        outputs = self.folder / "outputs"
-        for path in outputs.iterdir():
-            path.unlink()
-        environment.collect(outputs)
-        verdict = grade.verify(outputs, self.folder / "reference", {"scenario": self.scenario.rules.name})
+        verdict = self.grade(environment)
         met = FaultAccount()
         if isinstance(environment, FaultyEnvironment):
             met = account(environment.log(), passed=verdict.passed)
         return Worked(verdict, tuple(world.entries), met, stopped)
+
+    def grade(self, environment: Environment) -> Verdict:
+        """Collect what is left and verify it."""
+        outputs = self.folder / "outputs"
+        for path in outputs.iterdir():
+            path.unlink()
+        environment.collect(outputs)
+        return grade.verify(outputs, self.folder / "reference", {"scenario": self.scenario.rules.name})
 
     def plan(self, faults: str = "E0", plan: Plan | None = None) -> Worked:
         """The oracle's work, or that of another plan."""

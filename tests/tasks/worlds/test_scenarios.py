@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -12,7 +13,9 @@ import pytest
 
 from practicum.agents.policies import wander
 from practicum.infra.environment import ToolCall
-from practicum.infra.faults.plan import FaultSpec, draw
+from practicum.infra.faults.inject import FaultyEnvironment
+from practicum.infra.faults.operations import Access, Operation
+from practicum.infra.faults.plan import FaultSpec, Level, PlannedFault, Strike, draw
 from practicum.tasks.spec import Kind
 from practicum.tasks.worlds import library, sets
 from practicum.tasks.worlds.catalog import catalog
@@ -180,3 +183,27 @@ def test_extreme_arguments_are_answered_and_never_crash_a_tool(name: str) -> Non
 
 def _ids(schema: dict[str, object], known: list[str]) -> list[str]:
     return known * 2 if schema["type"] == "string" else []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_oracle_comes_through_every_single_fault_there_can_be(name: str) -> None:
+    """Each operation it needs × each way to strike it × first and last attempt, twice in a row."""
+    scenario = library.scenario(name)
+    with situation(scenario, 0) as it:
+        for fault in _single_faults(it.operations):
+            world = scenario.open(it.setup)
+            faulty = FaultyEnvironment(world, FaultSpec(Level.E3), (fault,), world.access)
+            assert scenario.work(faulty.call, it.setup.facts) is None, fault
+            assert it.grade(world).passed, fault
+
+
+def _single_faults(operations: tuple[Operation, ...]) -> Iterator[PlannedFault]:
+    for operation in operations:
+        for strike in Strike:
+            on_reads_only = not strike.explicit
+            on_writes_only = strike.takes_effect
+            reads = operation.access is Access.READ
+            if (on_reads_only and not reads) or (on_writes_only and reads):
+                continue
+            for attempt in sorted({1, operation.attempts}):
+                yield PlannedFault(operation.tool, operation.index, attempt, 2, strike, 3 << 8 | 1)
