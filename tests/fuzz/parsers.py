@@ -59,7 +59,7 @@ def targets() -> dict[str, tuple[Reader, str, bytes]]:
         "png": (raster.read, ".png", seeds["image"]),
         "sqlite": (sqlite.read, ".sqlite", seeds["database"]),
         "json": (data.read, ".json", seeds["structured"]),
-        "yaml": (data.read, ".yaml", b"a: &x [1, 2.5, true]\nb: *x\nc: {d: 2024-01-01, e: null}\n" * 2),
+        "yaml": (data.read, ".yaml", b"a: &x [1, 2.5, true]\nb: *x\nc: {d: 2024-01-01, e: null}\n"),
         "toml": (data.read, ".toml", b'a = 1\n[b]\nc = [1.5, true]\nd = 2024-01-01\n[[e]]\nf = "x"\n'),
         "xml": (data.read, ".xml", b'<a b="1"><c>text</c><d/><!-- x --><e xmlns="u:v">2</e></a>'),
         "text": (read_text, ".txt", seeds["text"]),

@@ -34,24 +34,24 @@ def polylines(data: str) -> list[tuple[Polyline, bool]]:
 
 
 def _commands(data: str) -> Iterator[tuple[str, list[float]]]:
-    command, pending = "", list[float]()
+    command, pending, fed = "Z", list[float](), True
     for token in _tokens(data):
         if isinstance(token, str):
-            if pending:
-                raise BrokenPath(f"{command} with {len(pending)} numbers left over")
-            command = token
-            if command in "Zz":
+            if pending or not fed:
+                raise BrokenPath(f"{command} without all its numbers")
+            command, fed = token, token in "Zz"
+            if fed:
                 yield command, []
             continue
-        if not command or command in "Zz":
+        if command in "Zz":
             raise BrokenPath("a number where a command must be")
         pending.append(token)
         if len(pending) == _ARITY[command.upper()]:
             yield command, pending
-            pending = []
+            pending, fed = [], True
             command = {"M": "L", "m": "l"}.get(command, command)
-    if pending:
-        raise BrokenPath(f"{command} with {len(pending)} numbers left over")
+    if pending or not fed:
+        raise BrokenPath(f"{command} without all its numbers")
 
 
 def _tokens(data: str) -> Iterator[str | float]:
@@ -61,7 +61,9 @@ def _tokens(data: str) -> Iterator[str | float]:
         if data[place] in " \t\r\n\f,":
             place += 1
             continue
-        if command in "Aa" and command and index % 7 in (3, 4) and data[place] in "01":
+        if command and command in "Aa" and index % 7 in (3, 4):
+            if data[place] not in "01":
+                raise BrokenPath(f"{data[place]!r} where an arc has a flag")
             yield float(data[place])
             place, index = place + 1, index + 1
             continue
