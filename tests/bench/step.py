@@ -57,10 +57,13 @@ RECIPE = """
 FROM {base}
 RUN apt-get update -q \\
  && apt-get install -qy --no-install-recommends xdotool scrot gnome-screenshot python3-tk python3-venv
-RUN python3 -m venv /opt/peers && /opt/peers/bin/pip install -q pyautogui pillow
-RUN python3 -m venv /opt/cua \\
- && /opt/cua/bin/pip install -q "fastapi<0.116" cua-computer-server || rm -rf /opt/cua
+COPY wheels /wheels
+RUN for peer in peers cua; do \\
+      python3 -m venv /opt/$peer; \\
+      /opt/$peer/bin/pip install -q --no-index --find-links /wheels/$peer /wheels/$peer/*.whl; \\
+    done
 """
+WHEELS = {"peers": ["pyautogui", "pillow"], "cua": ["fastapi<0.116", "cua-computer-server"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,7 @@ class Peer:
         """Return when the script has ended; one round trip over an open stream, as ours is."""
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
-        self._shell.stdin.write(f"{{ {script}; }} >/dev/null 2>&1 </dev/null; echo done\n".encode())
+        self._shell.stdin.write(f"{{ {script}\n}} >/dev/null 2>&1 </dev/null; echo done\n".encode())
         self._shell.stdin.flush()
         self._shell.stdout.readline()
 
@@ -182,21 +185,21 @@ def peer_steps(peer: Peer) -> dict[str, Step]:
 LISTENS = "python3 -c \"import socket; socket.create_connection(('127.0.0.1', 8000))\""
 CUA = """
 import json, sys, urllib.request
-def call(command, **params):
-    body = json.dumps({"command": command, "params": params}).encode()
+def call(name, params):
+    body = json.dumps({"command": name, "params": params}).encode()
     request = urllib.request.Request("http://127.0.0.1:8000/cmd", body, {"Content-Type": "application/json"})
     urllib.request.urlopen(request).read()
 for line in sys.stdin:
-    for command, params in json.loads(line):
-        call(command, **params)
+    for name, params in json.loads(line):
+        call(name, params)
     print("done", flush=True)
 """
 
 
 def cua_steps(peer: Peer) -> dict[str, Step]:
     """Through its HTTP server from a client beside it; empty where it does not install."""
-    test = ["docker", "exec", peer.container, "test", "-x", "/opt/cua/bin/python"]
-    if subprocess.run(test, check=False).returncode != 0:
+    test = ["docker", "exec", peer.container, "/opt/cua/bin/python", "-c", "import computer_server"]
+    if subprocess.run(test, check=False, stderr=subprocess.DEVNULL).returncode != 0:
         return {}
     server = "/opt/cua/bin/python -m computer_server --host 127.0.0.1 --port 8000"
     peer.do(f"setsid {server} >/tmp/cua.log 2>&1 &")
@@ -226,9 +229,15 @@ def cua_steps(peer: Peer) -> dict[str, Step]:
 
 def peers(repeats: int, advance: Callable[[], None]) -> dict[str, Measured]:
     tag = "practicum-bench/peers"
-    recipe = RECIPE.format(base=Images().reference("base"))
-    build = ["docker", "build", "-q", "--network", "host", "-t", tag, "-"]
-    subprocess.run(build, input=recipe.encode(), check=True, capture_output=True)
+    with tempfile.TemporaryDirectory() as folder:
+        context = Path(folder)
+        (context / "Dockerfile").write_text(RECIPE.format(base=Images().reference("base")))
+        for name, packages in WHEELS.items():
+            (context / "wheels" / name).mkdir(parents=True)
+            fetch = [sys.executable, "-m", "pip", "wheel", "-q", "-w", str(context / "wheels" / name)]
+            subprocess.run([*fetch, *packages], check=False, stderr=subprocess.DEVNULL)
+        build = ["docker", "build", "-q", "--network", "host", "-t", tag, folder]
+        subprocess.run(build, check=True, capture_output=True)
     peer = Peer(tag)
     found = {}
     try:
