@@ -30,6 +30,7 @@ FIELDS = ("account", "cost_centre", "recipient", "department", "date", "note", "
 SHIPPING = ("Standard", "Cold chain", "Express")
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _MAX_BODY = 64 << 10
+_FIRST_LOOK = 120.0
 
 Order = dict[str, Any]
 
@@ -172,7 +173,7 @@ class Handler(BaseHTTPRequestHandler):
             self.portal.shown.set()
             self._answer("")
         elif self.path == "/opened":
-            self._answer("", 200 if self.portal.shown.wait(60.0) else 504)
+            self._answer("", 200 if self.portal.shown.wait(_FIRST_LOOK) else 504)
         else:
             self._answer("Not found", 404)
 
@@ -233,8 +234,8 @@ def serve() -> None:
 
 
 def opened() -> None:
-    """Return once a browser has shown the form; fails after a minute."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/opened", timeout=70.0):
+    """Return once a browser has shown the form; fails after `_FIRST_LOOK` seconds."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/opened", timeout=_FIRST_LOOK + 10):
         return
 
 

@@ -278,7 +278,7 @@ def _spelled(iso: str) -> str:
 
 
 def _house(desk: Desk, *argv: str, stdin: bytes = b"") -> None:
-    done = desk.run(argv, account=Account.HOUSE, stdin=stdin, timeout=90.0)
+    done = desk.run(argv, account=Account.HOUSE, stdin=stdin, timeout=150.0)
     if done.exit_code != 0:
         raise DeskFault(
             Stage.STAGING,
