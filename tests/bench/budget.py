@@ -256,7 +256,7 @@ def measure(sweeps: int, seeds: int, workers: int) -> dict[str, dict[str, float 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sweeps", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
