@@ -34,7 +34,6 @@ _QUEUE = 64
 """Events that an emulated input device of QEMU can hold; more are lost without a word."""
 _FULL = 40
 _DRAIN_SECONDS = 20.0
-_MOUSE_PACE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,7 @@ class Hardware:
             *("-device", "virtio-blk-pci,drive=disk"),
             *("-device", f"VGA,xres={spec.width},yres={spec.height},edid=on"),
             *("-device", f"virtio-tablet-pci,id={Device.TABLET}"),
+            *("-device", f"virtio-mouse-pci,id={Device.MOUSE}"),
             *("-device", f"virtio-keyboard-pci,id={Device.KEYBOARD}"),
             *("-device", "virtio-rng-pci", "-device", "virtio-serial-pci"),
             *("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"),
@@ -131,7 +131,7 @@ class Emulator:
         self._monitor = Channel(folder / MONITOR)
         self._monitor.greet()
         self._pending: dict[Device, int] = {}
-        self._mice: dict[bool, int] = {}
+        self._pointer: Device | None = None
         self._threads: tuple[int, ...] = ()
 
     @classmethod
@@ -183,13 +183,12 @@ class Emulator:
 
     def send(self, report: Report) -> None:
         """Hand events to a device, never more than it can hold before the guest has taken them."""
-        if report.device is Device.MOUSE:
-            return self._send_by_mouse(report)
         if self._pending.get(report.device, 0) + len(report.events) + 1 > _FULL:
             self.drain(report.device)
+        if report.device is not Device.KEYBOARD:
+            self._point_with(report.device)
         self._monitor.call("input-send-event", events=list(report.events))
         self._pending[report.device] = self._pending.get(report.device, 0) + len(report.events) + 1
-        return None
 
     def drain(self, device: Device) -> None:
         """Return when the guest's kernel has taken every event that was sent to the device.
@@ -264,20 +263,15 @@ class Emulator:
         queue: Mapping[str, Any] = self._monitor.call("x-query-virtio-queue-element", path=path, queue=0)
         return bool((queue["avail"]["idx"] - queue["used"]["idx"]) % (1 << 16) >= _QUEUE)
 
-    def _send_by_mouse(self, report: Report) -> None:
-        self.drain(Device.TABLET)
-        self._use_mouse(absolute=False)
-        try:
-            self._monitor.call("input-send-event", events=list(report.events))
-            pause(_MOUSE_PACE)
-        finally:
-            self._use_mouse(absolute=True)
-
-    def _use_mouse(self, *, absolute: bool) -> None:
-        """Choose which emulated mouse gets the events of buttons."""
-        if not self._mice:
-            self._mice = {mouse["absolute"]: mouse["index"] for mouse in self._monitor.call("query-mice")}
-        self._monitor.call("human-monitor-command", command_line=f"mouse_set {self._mice[absolute]}")
+    def _point_with(self, device: Device) -> None:
+        """Choose which emulated pointer gets the events of buttons."""
+        if self._pointer is device:
+            return
+        mice = self._monitor.call("query-mice")
+        name = f"QEMU Virtio {device.capitalize()}"
+        index = next(mouse["index"] for mouse in mice if mouse["name"] == name)
+        self._monitor.call("human-monitor-command", command_line=f"mouse_set {index}")
+        self._pointer = device
 
 
 def kill(folder: Path) -> None:

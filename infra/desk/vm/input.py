@@ -39,8 +39,12 @@ _MAX_STEPS = 32
 _PRESSED_PACE, _MOTION_PACE, _RELEASE_PACE = 0.03, 0.008, 0.05
 
 
+_BACK, _FORTH = "side", "extra"
+"""Buttons that the guest's display takes for notches: vertical ones of the tablet, horizontal of the mouse."""
+
+
 class Device(StrEnum):
-    """The emulated devices. Horizontal notches come from a mouse: the tablet has no such wheel."""
+    """The emulated devices. The mouse is there for its buttons, which stand for horizontal notches."""
 
     KEYBOARD = "keyboard"
     TABLET = "tablet"
@@ -141,9 +145,9 @@ def _click(at: Point, button: Button, count: int, size: tuple[int, int]) -> Iter
 def _scroll(at: Point, dx: int, dy: int, size: tuple[int, int]) -> Iterator[Step]:
     yield move(at, size)
     for _ in range(abs(dy)):
-        yield from _tap(Device.TABLET, "wheel-down" if dy > 0 else "wheel-up")
+        yield from _tap(Device.TABLET, _FORTH if dy > 0 else _BACK)
     for _ in range(abs(dx)):
-        yield from _tap(Device.MOUSE, "wheel-right" if dx > 0 else "wheel-left")
+        yield from _tap(Device.MOUSE, _FORTH if dx > 0 else _BACK)
 
 
 def _drag(path: Sequence[Point], button: Button, size: tuple[int, int]) -> Iterator[Step]:
