@@ -12,7 +12,7 @@ import typer
 from practicum.controller import launch, runfile
 from practicum.controller.cli import options
 from practicum.controller.conduct import conduct
-from practicum.controller.errors import NothingScored
+from practicum.controller.errors import BadRequest, NothingScored
 from practicum.controller.house import STANDARD
 from practicum.controller.index import summaries
 from practicum.controller.policy import Policy, nothing, parse_retry
@@ -70,12 +70,16 @@ def run(
     if set_:
         fixed = sets.named(set_)
         selection, seeds = list(fixed.tasks), fixed.seeds
+    caps = Caps(
+        dollars=options.dollars(budget) if budget and resume is None else None,
+        tokens=max_tokens,
+        machine_hours=max_machine_hours,
+        wall_hours=max_hours,
+        agents={name: options.dollars(cap) for name, cap in options.pairs(agent_budget or ()).items()},
+    )
     if resume is not None:
-        begun = Run.open(resume)
-        spec = msgspec.structs.replace(runfile.read(begun.root / "run.toml"), workers=workers, desks=desks)
-        launch.require_unchanged(begun, begun.record())
-        if budget:
-            launch.raise_budget(begun, budget)
+        begun, spec = _resumed(resume, selection, caps, budget)
+        spec = msgspec.structs.replace(spec, workers=workers, desks=desks, warm=warm)
     else:
         spec = options.from_file(selection) or RunFile(
             tasks=tuple(selection or ()),
@@ -94,29 +98,34 @@ def run(
             limits=TrialLimits(
                 steps=trial_steps, seconds=trial_seconds, tokens=trial_tokens, dollars=trial_dollars
             ),
-            caps=Caps(
-                dollars=options.dollars(budget) if budget else None,
-                tokens=max_tokens,
-                machine_hours=max_machine_hours,
-                wall_hours=max_hours,
-                agents={
-                    name: options.dollars(cap) for name, cap in options.pairs(agent_budget or ()).items()
-                },
-            ),
-            prices=Prices(
-                file=options.absolute(prices),
-                input=price_in,
-                output=price_out,
-                free=free,
-            ),
+            caps=caps,
+            prices=Prices(file=options.absolute(prices), input=price_in, output=price_out, free=free),
         )
         begun = launch.begin(launch.propose(spec), out or _new_folder())
-    policy = Policy(reopen=parse_retry(retry) if retry else nothing)
-    counts = conduct(begun, spec, policy, as_json=as_json)
+    _work(begun, spec, Policy(reopen=parse_retry(retry) if retry else nothing), as_json=as_json)
+
+
+def _resumed(root: Path, selection: list[str] | None, caps: Caps, budget: str) -> tuple[Run, RunFile]:
+    """A run as it was planned, under the caps that are given now. Raises `BadRequest`, `Impossible`."""
+    if selection:
+        raise BadRequest("--resume goes on with the tasks of its run; leave the selection out")
+    begun = Run.open(root)
+    launch.require_unchanged(begun, begun.record())
+    launch.set_caps(begun, caps)
+    if budget:
+        launch.raise_budget(begun, budget)
+    spec = runfile.read(begun.root / "run.toml")
+    hours = spec.caps.wall_hours if caps.wall_hours is None else caps.wall_hours
+    return begun, msgspec.structs.replace(spec, caps=msgspec.structs.replace(spec.caps, wall_hours=hours))
+
+
+def _work(run: Run, spec: RunFile, policy: Policy, *, as_json: bool) -> None:
+    """Conduct the run and show what came of it. Raises `NothingScored`."""
+    counts = conduct(run, spec, policy, as_json=as_json)
     if not as_json:
-        _conclude(begun)
+        _conclude(run)
     if counts.scored == 0:
-        raise NothingScored(f"nothing was scored: {counts.sentence()}; see {begun.root}")
+        raise NothingScored(f"nothing was scored: {counts.sentence()}; see {run.root}")
 
 
 def _conclude(run: Run) -> None:

@@ -42,6 +42,7 @@ def test_help_imports_no_command(capsys):
         (["run", "near-term", "--where", "image=cad", *TOYS], "no task of near-term has image = cad"),
         (["run", "near-term", "--prices", "/nowhere.toml", *TOYS], "No such file"),
         (["run", "--resume", "/nowhere"], "not a run"),
+        (["run", "near-term", "--resume", "/nowhere"], "leave the selection out"),
         (["report", "/nowhere"], "not a run"),
         (["regrade", "/nowhere"], "not a run"),
         (["export", "/nowhere"], "not a run"),
