@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from ctypes import byref, c_ulong, create_string_buffer
+from ctypes import byref, c_int, c_ulong, create_string_buffer
 
 from practicum.vm_images.handsd import xlib
 from practicum.vm_images.handsd.keymap import Keymap, KeymapReader, Stroke, Symbol, keysym_named, keysym_of
@@ -114,11 +114,12 @@ class Keyboard:
     def _parts(self, symbols: list[Symbol]) -> Iterator[list[Symbol]]:
         """Cut where the spare keys would not suffice for all that is missing."""
         live = self._live()
+        lent = set(self._loans)
         room = len({*live.spare, *self._loans.values()})
         part: list[Symbol] = []
         borrowed: set[Symbol] = set()
         for symbol in symbols:
-            if live.find(symbol) is None or symbol in self._loans:
+            if live.find(symbol) is None or symbol in lent:
                 if symbol not in borrowed and len(borrowed) == room:
                     yield part
                     part, borrowed = [], set()
@@ -137,7 +138,7 @@ class Keyboard:
         if not missing:
             return
         lent = set(self._loans.values())
-        free = [keycode for keycode in _neighbours(live.spare) if keycode not in lent][: len(missing)]
+        free = [keycode for keycode in live.spare if keycode not in lent][: len(missing)]
         old = [symbol for symbol in self._loans if symbol not in wanted][: len(missing) - len(free)]
         if len(free) + len(old) < len(missing):
             raise CannotType("this keyboard has too few spare keys")
@@ -150,12 +151,19 @@ class Keyboard:
         self.forget()
 
     def _assign(self, keycodes: list[int]) -> None:
-        """In as few requests as can be: each makes every client read the whole keymap anew."""
+        """In one request, the keys between as they are: each request makes every client, the window manager
+        first, read the whole keymap anew."""
+        first, count, width = min(keycodes), max(keycodes) - min(keycodes) + 1, c_int()
+        current = x11.XGetKeyboardMapping(self._x.display, first, count, byref(width))
+        columns = (c_ulong * (count * width.value))(*current[: count * width.value])
+        x11.XFree(current)
         meanings = {keycode: symbol.keysym for symbol, keycode in self._loans.items()}
-        for run in _runs(sorted(keycodes)):
-            columns = [meanings[keycode] for keycode in run for _ in range(_COLUMNS)]
-            values = (c_ulong * len(columns))(*columns)
-            x11.XChangeKeyboardMapping(self._x.display, run[0], _COLUMNS, values, len(run))
+        for keycode in keycodes:
+            start = (keycode - first) * width.value
+            same = min(_COLUMNS, width.value)
+            for column in range(width.value):
+                columns[start + column] = meanings[keycode] if column < same else 0
+        x11.XChangeKeyboardMapping(self._x.display, first, width.value, columns, count)
 
     def _state(self) -> xlib.XkbState:
         state = xlib.XkbState()
@@ -197,22 +205,6 @@ class Keyboard:
         for keycode in range(8, 256):
             if down.raw[keycode // 8] >> keycode % 8 & 1:
                 self._key(keycode, press=False)
-
-
-def _runs(keycodes: Iterable[int]) -> list[list[int]]:
-    """Cut where a keycode does not follow on the one before."""
-    runs: list[list[int]] = []
-    for keycode in keycodes:
-        if runs and runs[-1][-1] + 1 == keycode:
-            runs[-1].append(keycode)
-        else:
-            runs.append([keycode])
-    return runs
-
-
-def _neighbours(keycodes: Iterable[int]) -> list[int]:
-    """Those of long runs first."""
-    return [keycode for run in sorted(_runs(keycodes), key=len, reverse=True) for keycode in run]
 
 
 def _symbol(name: str) -> Symbol:

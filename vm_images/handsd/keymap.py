@@ -10,7 +10,17 @@ from dataclasses import dataclass, field
 from practicum.vm_images.handsd.xlib import USE_CORE_KEYBOARD, Connection, DisplayError, x11
 
 LOCK = 2
-_VENDORS = range(0x10080000, 0x20000000)
+_UNUSED = tuple(
+    f"XF86{name}"
+    for name in (
+        *("Battery", "Bluetooth", "Brightness", "Display", "DOS", "Finance", "Game", "Go", "Kbd", "Launch"),
+        *("Messenger", "MonBrightness", "Next_VMode", "Prev_VMode", "RFKill", "RotateWindows", "Shop"),
+        *("TaskPane", "Tools", "Touchpad", "UWB", "WebCam", "WLAN", "WWAN", "Xfer"),
+    )
+)
+"""Keys of laptops that no program acts upon. Others it would: Chromium goes home at the key of XF86HomePage,
+whatever character that key was given."""
+_OUTLYING = range(208, 256)
 _CHANGES = 0b11  # XkbNewKeyboardNotify and XkbMapNotify: whoever speaks XKB gets no MappingNotify
 
 _xkb = ctypes.CDLL("libxkbcommon.so.0")
@@ -37,6 +47,7 @@ _declare(_xkb, "xkb_keymap_key_get_mods_for_level", c_size_t, c_void_p, c_uint32
          POINTER(c_uint32), c_size_t)  # fmt: skip
 _declare(_xkb, "xkb_keysym_to_utf32", c_uint32, c_uint32)
 _declare(_xkb, "xkb_utf32_to_keysym", c_uint32, c_uint32)
+_declare(_xkb, "xkb_keysym_get_name", c_int, c_uint32, c_char_p, c_size_t)
 _declare(_xkb, "xkb_keysym_from_name", c_uint32, c_char_p, c_int)
 _declare(_xkb_x11, "xkb_x11_setup_xkb_extension", c_int, c_void_p, c_uint16, c_uint16, c_int,
          *[c_void_p] * 4)  # fmt: skip
@@ -177,17 +188,18 @@ def _levels(raw: int, keycode: int, layout: int) -> Iterator[tuple[int, list[int
 
 
 def _spare(table: dict[int, list[tuple[int, list[int]]]]) -> list[int]:
-    """Keys that nobody misses: without a meaning, with one that another key has too, or with vendors' own
-    (multimedia keys and the like)."""
-    first: dict[int, int] = {}
-    for keycode, levels in table.items():
-        for keysym, _ in levels:
-            first.setdefault(keysym, keycode)
+    """Keys without a meaning, or one that nobody uses, where only keys of one level lie between."""
     return [
         keycode
         for keycode, levels in table.items()
-        if all(keysym in _VENDORS or first[keysym] != keycode for keysym, _ in levels)
+        if keycode in _OUTLYING and all(_name(keysym).startswith(_UNUSED) for keysym, _ in levels)
     ]
+
+
+def _name(keysym: int) -> str:
+    buffer = ctypes.create_string_buffer(64)
+    _xkb.xkb_keysym_get_name(keysym, buffer, len(buffer))
+    return buffer.value.decode()
 
 
 def _enter(keymap: Keymap, keysym: int, stroke: Stroke, *, keypad: bool) -> None:

@@ -224,6 +224,7 @@ _declare(x11, "XQueryPointer", _I, _P, _L, POINTER(_L), POINTER(_L), _ints, _int
 _declare(x11, "XQueryKeymap", _I, _P, c_char_p)
 _declare(x11, "XGetGeometry", _I, _P, _L, POINTER(_L), _ints, _ints, POINTER(_U), POINTER(_U), POINTER(_U),
          POINTER(_U))  # fmt: skip
+_declare(x11, "XGetKeyboardMapping", POINTER(_L), _P, ctypes.c_ubyte, _I, _ints)
 _declare(x11, "XChangeKeyboardMapping", _I, _P, _I, _I, POINTER(_L), _I)
 _declare(x11, "XkbGetState", _I, _P, _U, POINTER(XkbState))
 _declare(x11, "XkbLockModifiers", _I, _P, _U, _U, _U)
