@@ -21,6 +21,7 @@ from random import Random
 from practicum.verifiers import mutation
 from practicum.verifiers.database import sqlite
 from practicum.verifiers.errors import Unreadable
+from practicum.verifiers.gcode import program
 from practicum.verifiers.image import raster
 from practicum.verifiers.mesh import formats
 from practicum.verifiers.structured import data
@@ -58,6 +59,7 @@ def targets() -> dict[str, tuple[Reader, str, bytes]]:
         "svg": (svg.read, ".svg", seeds["vector"]),
         "png": (raster.read, ".png", seeds["image"]),
         "sqlite": (sqlite.read, ".sqlite", seeds["database"]),
+        "gcode": (program.read, ".gcode", seeds["gcode"]),
         "json": (data.read, ".json", seeds["structured"]),
         "yaml": (data.read, ".yaml", b"a: &x [1, 2.5, true]\nb: *x\nc: {d: 2024-01-01, e: null}\n"),
         "toml": (data.read, ".toml", b'a = 1\n[b]\nc = [1.5, true]\nd = 2024-01-01\n[[e]]\nf = "x"\n'),

@@ -15,12 +15,13 @@ from practicum.verifiers.errors import BadSpec, Unreadable
 from practicum.verifiers.mesh import Alignment, Hole, MeshSpec, Region, Section, Thickness, formats, stl
 from practicum.verifiers.mesh.compare import Comparison, compare, judge
 from practicum.verifiers.mesh.index import Index
+from practicum.verifiers.mesh.mass import mass_properties
 from practicum.verifiers.mesh.soup import F8, Mesh
 from practicum.verifiers.mesh.topology import Solid, solid
 from practicum.verifiers.verdict import Check, Verdict
 
-QUICK = MeshSpec(samples=2000, search=3000, picture=False)
-bounded = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = MeshSpec(samples=800, search=800, picture=False)
+bounded = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def mesh_of(body: manifold3d.Manifold) -> Mesh:
@@ -92,6 +93,16 @@ class TestAnalytic:
         assert result.forward.largest == pytest.approx(8.0, rel=0.025)
         assert result.backward.largest == pytest.approx(10.0, rel=0.025)
         assert result.forward.bound >= 8.0 * math.cos(math.pi / 96)
+
+    def test_mass_properties_of_a_box(self) -> None:
+        """Volume, area, centre and principal moments of a 2 × 4 × 6 box, wherever it stands."""
+        mass = mass_properties(solid(mesh_of(box(2, 4, 6, (100, 200, 300)))))
+        assert mass.volume == pytest.approx(48)
+        assert mass.area == pytest.approx(88)
+        assert mass.centre == pytest.approx([101, 202, 303])
+        assert mass.moments == pytest.approx(
+            sorted(48 / 12 * (a * a + b * b) for a, b in ((2, 4), (2, 6), (4, 6)))
+        )
 
     def test_euler_characteristic_counts_holes(self) -> None:
         """2 − 2g: a block is a sphere, each through hole a handle."""
@@ -231,7 +242,7 @@ class TestRejections:
         mirrored = Mesh((handed.triangles * [-1, 1, 1] + [100, 0, 0])[:, ::-1])
         for alignment in Alignment:
             verdict = graded(
-                mirrored, handed, MeshSpec(samples=2000, search=3000, alignment=alignment, picture=False)
+                mirrored, handed, MeshSpec(samples=800, search=800, alignment=alignment, picture=False)
             )
             assert not verdict.passed
         assert "not mirrored" in graded(mirrored, handed).failures()

@@ -53,6 +53,12 @@ FAMILY = Family(
         Fact(
             "<probe>", "file units", "a hole, a wall, a section or a region named in the spec", "Kåsa, 1976"
         ),
+        Fact(
+            "facts",
+            "file units",
+            "area, centre of mass, principal moments, V − E + F; never fails",
+            "Eberly, 2002",
+        ),
         Fact("tolerated and mended", "", "what the reader put up with; never fails"),
         Fact("boolean IoU", "share", "intersection over union, for the record; never fails", "manifold3d"),
     ),

@@ -18,6 +18,7 @@ from practicum.verifiers.mesh.align import rigid
 from practicum.verifiers.mesh.diagnosis import mirror_axis, rescaled_by
 from practicum.verifiers.mesh.distance import Deviation, deviation
 from practicum.verifiers.mesh.index import Index
+from practicum.verifiers.mesh.mass import mass_properties
 from practicum.verifiers.mesh.probes import measure
 from practicum.verifiers.mesh.render import deviation_picture
 from practicum.verifiers.mesh.soup import content_seed
@@ -134,7 +135,7 @@ def judge(candidate: Solid, reference: Solid, spec: MeshSpec, stock: Solid | Non
     checks.append(_surface(compared, gained, spec))
     checks += [_volume(compared, spec), _bodies(compared, spec), _watertight(compared), _mirrored(compared)]
     checks += [measure(probe, candidate.mesh, reference.mesh) for probe in spec.probes]
-    checks += [_tolerated(candidate), boolean.overlap(candidate, reference)]
+    checks += [_facts(candidate, reference), _tolerated(candidate), boolean.overlap(candidate, reference)]
     return Verdict(tuple(checks))
 
 
@@ -241,6 +242,17 @@ def _mirrored(compared: Comparison) -> Check:
         found=f"mirrored in {axis}" if axis else "",
         reason=f"the part is the reference's mirror image in {axis}",
     )
+
+
+def _facts(candidate: Solid, reference: Solid) -> Check:
+    found, wanted = (_facts_of(one) for one in (candidate, reference))
+    return Check("facts", True, 1.0, expected=wanted, found=found, weight=0.0, role=Role.BONUS)
+
+
+def _facts_of(one: Solid) -> str:
+    mass = mass_properties(one)
+    centre, moments = (" ".join(f"{value:.6g}" for value in column) for column in (mass.centre, mass.moments))
+    return f"area {mass.area:.6g}, centre {centre}, moments {moments}, Euler characteristic {one.euler}"
 
 
 def _tolerated(candidate: Solid) -> Check:
