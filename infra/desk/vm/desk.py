@@ -52,7 +52,7 @@ _LOOK = 0.02
 _REST = 0.04
 _BUSY = 0.3
 """Of one processor: an idle desktop takes a twentieth of it, and any program that starts takes all."""
-_DOUBLE_CLICK, _NEAR = 0.55, 6.0
+_APART, _APART_FROM_DOUBLE, _NEAR = 0.55, 0.9, 6.0
 _FOCUS = Settle(quiet=0.03, bound=0.5)
 _SPOOL = 16 << 20
 
@@ -107,7 +107,8 @@ class VmDesk:
         self._hands = threading.Lock()
         self._frozen = False
         self._last: tuple[Picture, bytes] | None = None
-        self._last_click = (-math.inf, Point(0, 0))
+        self._apart_until = (-math.inf, Point(0, 0))
+        self._pressed = False
         self._clicked = False
         self._device: Device | None = None
 
@@ -232,8 +233,8 @@ class VmDesk:
     def _prepare(self, action: Action) -> None:
         """Two clicks are not a double click; and keys go where the focus is once a click has moved it."""
         if isinstance(action, Click):
-            moment, place = self._last_click
-            left = moment + _DOUBLE_CLICK - time.monotonic()
+            moment, place = self._apart_until
+            left = moment - time.monotonic()
             if left > 0 and math.dist((place.x, place.y), (action.at.x, action.at.y)) <= _NEAR:
                 pause(left)
         elif uses_keys(action) and self._clicked:
@@ -243,16 +244,18 @@ class VmDesk:
 
     def _note(self, action: Action) -> None:
         if isinstance(action, Click):
-            self._last_click = (time.monotonic(), action.at)
+            apart = _APART if action.count == 1 else _APART_FROM_DOUBLE
+            self._apart_until = (time.monotonic() + apart, action.at)
         if isinstance(action, Click | Drag | ButtonUp):
             self._clicked = True
 
     def _do(self, step: Report | Pace | Lend) -> None:
         match step:
             case Report():
-                if self._device not in {None, step.device}:
+                if self._device not in {None, step.device} or (self._pressed and step.moves):
                     self._flush()
                 self._device = step.device
+                self._pressed = self._pressed or step.presses
                 self._emulator.send(step)
             case Pace(seconds):
                 pause(seconds)
@@ -261,11 +264,15 @@ class VmDesk:
                 self._guest.lend(dict(loans))
 
     def _flush(self) -> None:
-        """Return when the display server has what was sent: another device's events cannot overtake it."""
+        """Return when the display server has what was sent, and another device cannot overtake it.
+
+        By then the window manager has dealt with presses: it sees each first, and what moves meanwhile is
+        held back and told with another place.
+        """
         if self._device is not None:
             self._emulator.drain(self._device)
             self._guest.barrier()
-            self._device = None
+            self._device, self._pressed = None, False
 
     def _status(self) -> str:
         if not self._emulator.alive:

@@ -36,11 +36,11 @@ FULL_SCALE = 0x8000
 
 _STEP = 8.0
 _MAX_STEPS = 32
-_PRESSED_PACE, _MOTION_PACE, _RELEASE_PACE = 0.03, 0.008, 0.05
+_REPEAT_PACE, _PRESSED_PACE, _MOTION_PACE, _RELEASE_PACE = 0.01, 0.03, 0.008, 0.05
 
 
 _BACK, _FORTH = "side", "extra"
-"""Buttons that the guest's display takes for notches: vertical ones of the tablet, horizontal of the mouse."""
+"""Buttons that the guest's display takes for notches: vertical ones on the tablet, else on the mouse."""
 
 
 class Device(StrEnum):
@@ -57,6 +57,15 @@ class Report:
 
     device: Device
     events: tuple[dict[str, Any], ...]
+
+    @property
+    def moves(self) -> bool:
+        return bool(self.events[0]["type"] == "abs")
+
+    @property
+    def presses(self) -> bool:
+        """Whether a real button goes down or up; notches are none."""
+        return any(event["data"].get("button") in list(Button) for event in self.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +146,11 @@ def _tap(device: Device, button: str) -> tuple[Report, Report]:
 
 
 def _click(at: Point, button: Button, count: int, size: tuple[int, int]) -> Iterator[Step]:
+    """Chromium takes presses of one and the same millisecond for one press."""
     yield move(at, size)
-    for _ in range(count):
+    for press in range(count):
+        if press:
+            yield Pace(_REPEAT_PACE)
         yield from _tap(Device.TABLET, button.value)
 
 
