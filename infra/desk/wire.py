@@ -44,6 +44,7 @@ class Link:
         self._patience = patience
         self._ask_again = ask_again
         self._lock = threading.Lock()
+        self._sending = threading.RLock()
         self._number = 0
         self._waiting: dict[int, SimpleQueue[Message | None]] = {}
         self._ended = False
@@ -67,15 +68,16 @@ class Link:
         self, stage: Stage, op: str, bound: float, blob: bytes, fields: dict[str, Any], *, again: bool
     ) -> Iterator[Message]:
         answers: SimpleQueue[Message | None] = SimpleQueue()
-        with self._lock:
+        with self._sending:  # numbers go out in order, for the other side takes none that is behind
             self._number += 1
             number = self._number
-            self._waiting[number] = answers
-            if self._ended:
-                answers.put(None)
-        request = Message({"id": number, "op": op, "bound": bound, **fields}, blob)
-        try:
+            with self._lock:
+                self._waiting[number] = answers
+                if self._ended:
+                    answers.put(None)
+            request = Message({"id": number, "op": op, "bound": bound, **fields}, blob)
             self._send(stage, request)
+        try:
             while True:
                 answer = self._await(stage, answers, request, bound=bound, again=again)
                 _raise_error(stage, answer)
@@ -118,7 +120,7 @@ class Link:
 
     def _send(self, stage: Stage, request: Message) -> None:
         try:
-            with self._lock:
+            with self._sending:
                 self._transport.write(encode(request))
         except OSError as error:
             raise DeskLost(stage, f"the desk hung up: {error}", logs=self._transport.log()) from error

@@ -181,12 +181,8 @@ def canonical_of(entry: dict[str, object]) -> str:
     ):
         return chr(character)
     names = {keys.keysym(name): name for name in keys.NAMED}
-    names |= {
-        "ISO_Left_Tab": "tab",
-        "Sys_Req": "print_screen",
-        "Break": "pause",
-        "Meta_L": "alt",
-    }  # with a modifier held
+    names |= {"ISO_Left_Tab": "tab", "Sys_Req": "print_screen", "Break": "pause"}  # with a modifier held
+    names |= {"Meta_L": "alt"}
     return names.get(str(entry["key"]), str(entry["key"]))
 
 
