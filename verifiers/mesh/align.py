@@ -18,9 +18,9 @@ from practicum.verifiers.mesh.distance import sample
 from practicum.verifiers.mesh.index import Index
 from practicum.verifiers.mesh.soup import F8, Mesh, content_seed, doubled_normals
 
-_COARSE, _FINE = 250, 2000
-_KEPT = 6
-_ROUNDS = 40
+_COARSE, _FINE = 250, 1250
+_KEPT = 4
+_ROUNDS = 25
 _TURNS = 12
 _NEAR = 0.05
 """Principal moments this close, relative to the largest, leave the axes between them open."""
