@@ -141,3 +141,4 @@ def _moves(command: str, tools: set[str]) -> Iterator[tuple[str, dict[str, Any]]
             yield "computer", {"action": "key", "keys": chord}
         yield "computer", {"action": "wait", "seconds": 3.0}
         yield "computer", {"action": "type", "text": command}
+        yield "computer", {"action": "wait", "seconds": 3.0}
