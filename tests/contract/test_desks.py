@@ -36,7 +36,7 @@ def sh(desk: Desk, script: str, *, account: Account = Account.AGENT, timeout: fl
     return done.stdout.decode()
 
 
-def until(true: Callable[[], bool], bound: float = 10.0) -> bool:
+def until(true: Callable[[], bool], bound: float = 60.0) -> bool:
     """Poll, because what is watched has nothing to wait on."""
     end = time.monotonic() + bound
     while not (seen := true()) and time.monotonic() < end:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -26,7 +27,7 @@ from practicum.vm_images.vm.disk import Disk
 
 SNAPSHOT = "ready"
 OVERLAY, MONITOR, AGENT, BULK = "overlay.qcow2", "monitor", "agent", "bulk"
-CONSOLE_LOG, QEMU_LOG, PID = "console.log", "qemu.log", "qemu.pid"
+BOOT_LOG, CONSOLE_LOG, QEMU_LOG, PID = "boot.log", "console.log", "qemu.log", "qemu.pid"
 _START_SECONDS = 120.0
 _KILL_SECONDS = 10.0
 _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
@@ -132,6 +133,7 @@ class Emulator:
         self._monitor.greet()
         self._pending: dict[Device, int] = {}
         self._pointer: Device | None = None
+        self._pictures = itertools.count()
         self._threads: tuple[int, ...] = ()
 
     @classmethod
@@ -157,7 +159,7 @@ class Emulator:
 
     def picture(self) -> Picture:
         """The screen now."""
-        path = self.folder / "screen.ppm"
+        path = self.folder / f"screen-{next(self._pictures)}.ppm"
         self._monitor.call("screendump", filename=str(path))
         data = path.read_bytes()
         path.unlink()
@@ -289,9 +291,9 @@ def kill(folder: Path) -> None:
 
 
 def logs(folder: Path, cap: int = 16 << 10) -> str:
-    """The end of what QEMU and the guest's console said."""
+    """The end of what the guest said while it booted, of what QEMU said, and of the console since."""
     parts = []
-    for name in (QEMU_LOG, CONSOLE_LOG):
+    for name in (BOOT_LOG, QEMU_LOG, CONSOLE_LOG):
         with suppress(FileNotFoundError), (folder / name).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - cap))
             parts.append(f"{name}:\n{file.read().decode('utf-8', 'replace')}")

@@ -136,7 +136,7 @@ class VmDesks:
         machine = VmMachine(self, hardware, folder, label)
         try:
             with _full_disk():
-                self.ready.copy(hardware, folder / OVERLAY, machine.boot)
+                self.ready.copy(hardware, folder, machine.boot)
             machine.resume()
         except BaseException:
             machine.remove()
@@ -163,8 +163,8 @@ class VmMachine:
             raise DeskFault(Stage.START, "the machine was not started")
         return self._desk
 
-    def boot(self) -> Path:
-        """Boot from the disk and save the machine as it stands then; gives the overlay that holds it."""
+    def boot(self) -> None:
+        """Boot from the disk and save the machine, in its overlay, as it stands then."""
         slowness = self._hardware.accelerator.slowness
         deadline = time.monotonic() + BOOT_SECONDS * slowness
         overlay = self._folder / OVERLAY
@@ -181,7 +181,6 @@ class VmMachine:
             self._parts[0].save()
             self._detach()
             kill(self._folder)
-        return overlay
 
     def resume(self) -> None:
         """Go on from a saved machine. Raises `DeskFault` with the stage it came to."""

@@ -18,7 +18,7 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from practicum.infra.desk.vm.accelerator import qemu
-from practicum.infra.desk.vm.emulator import Hardware
+from practicum.infra.desk.vm.emulator import BOOT_LOG, CONSOLE_LOG, OVERLAY, Hardware
 
 KEPT = 6
 """Saved machines that are kept, the latest used; each takes some hundred megabytes."""
@@ -28,8 +28,9 @@ KEPT = 6
 class ReadyMachines:
     folder: Path = field(default_factory=lambda: user_cache_path("practicum") / "vm" / "ready")
 
-    def copy(self, hardware: Hardware, target: Path, boot: Callable[[], Path]) -> None:
-        """Lay a copy of the saved machine at `target`. Where there is none yet, `boot` makes and gives one.
+    def copy(self, hardware: Hardware, folder: Path, boot: Callable[[], None]) -> None:
+        """Lay a copy of the saved machine, and what it said at boot, in `folder`. Where there is none yet,
+        `boot` makes one there.
 
         Only one process boots; others wait for it.
         """
@@ -37,17 +38,21 @@ class ReadyMachines:
         self.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(saved.with_suffix(".lock")):
             if not saved.is_file():
-                fresh = shutil.move(boot(), saved.with_suffix(".new"))
-                Path(fresh).replace(saved)
+                boot()
+                (folder / CONSOLE_LOG).replace(folder / BOOT_LOG)
+                shutil.copyfile(folder / BOOT_LOG, saved.with_suffix(".log"))
+                Path(shutil.move(folder / OVERLAY, saved.with_suffix(".new"))).replace(saved)
                 self._prune(saved)
         saved.touch()
-        shutil.copyfile(saved, target)
+        shutil.copyfile(saved.with_suffix(".log"), folder / BOOT_LOG)
+        shutil.copyfile(saved, folder / OVERLAY)
 
     def _prune(self, fresh: Path) -> None:
         by_use = sorted(self.folder.glob("*.qcow2"), key=lambda path: path.stat().st_mtime, reverse=True)
         for old in by_use[KEPT:]:
             if old != fresh:
                 old.unlink(missing_ok=True)
+                old.with_suffix(".log").unlink(missing_ok=True)
 
 
 def key_of(hardware: Hardware) -> str:
