@@ -22,7 +22,7 @@ images: setup ## build the images of the near-term tasks
 	@$(BIN)/practicum image build base office cad media
 
 run: images ## sit the near-term exam with oracle and nop (and generalist, with OPENAI_API_KEY)
-	@$(BIN)/practicum run near-term --agent oracle,nop$(if $(OPENAI_API_KEY),$(comma)generalist)
+	@$(BIN)/practicum run near-term --agent oracle,nop$(if $(OPENAI_API_KEY),$(comma)generalist) $(RUN_FLAGS)
 
 test: setup-dev check ## run every check and every test
 	@$(MAKE) --no-print-directory unit
