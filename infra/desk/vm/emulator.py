@@ -130,7 +130,11 @@ class Emulator:
         self.folder = folder
         self._process = _process_of(folder)
         self._monitor = Channel(folder / MONITOR)
-        self._monitor.greet()
+        try:
+            self._monitor.greet()
+        except BaseException:
+            self._monitor.close()
+            raise
         self._pending: dict[Device, int] = {}
         self._pointer: Device | None = None
         self._pictures = itertools.count()

@@ -92,7 +92,11 @@ class LinuxGuest:
         self._agent = agent
         self._patience = patience
         self._bulk = socket.socket(socket.AF_UNIX)
-        self._bulk.connect(str(bulk))
+        try:
+            self._bulk.connect(str(bulk))
+        except OSError:
+            self.close()
+            raise
         self._bulk.setblocking(False)
         self._numbers = itertools.count(time.time_ns())
         self._finished: dict[Account, list[str]] = {Account.AGENT: [], Account.HOUSE: []}

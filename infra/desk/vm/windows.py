@@ -99,7 +99,11 @@ def _stopped(folder: Path, seen: Progress) -> DeskFault:
     """Why, after which mark, and what the screen shows."""
     frame = None
     with suppress(ChannelLost, CommandRefused, OSError):
-        frame = encode(Emulator(folder).picture())
+        emulator = Emulator(folder)
+        try:
+            frame = encode(emulator.picture())
+        finally:
+            emulator.close()
     stage = _STAGES.get(seen.mark, Stage.STAGING)
     reason = seen.failure or f"it stopped after {seen.mark or 'nothing'}"
     return DeskFault(stage, f"installing Windows: {reason}", logs=logs(folder), frame=frame)
