@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from practicum.agents.agent import Sitter
-from practicum.agents.generalist import agent as generalist
 from practicum.agents.identity import ROOM
 from practicum.agents.policies import POLICIES
 from practicum.agents.redteam import RedTeam
@@ -46,10 +45,16 @@ def resolve(name: str) -> Sitter:
         return BUILTIN[name]()
     files = _files()
     if name in files:
-        return generalist.load(files[name])
+        return _load(files[name])
     if name.endswith(".toml"):
-        return generalist.load(Path(name))
+        return _load(Path(name))
     raise UnknownAgent(name)
+
+
+def _load(path: Path) -> Sitter:
+    from practicum.agents.generalist.agent import load  # noqa: PLC0415 - its API client takes a second to import
+
+    return load(path)
 
 
 def _files() -> Mapping[str, Path]:
