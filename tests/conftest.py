@@ -10,10 +10,15 @@ from dataclasses import replace
 
 import docker
 import pytest
+from hypothesis import HealthCheck, settings
 
 from practicum.infra.desk.ssh.host import Host
 from practicum.vm_images.builder import Images
 from practicum.vm_images.engine import Engine
+
+# A slow machine is no failure of a property.
+settings.register_profile("practicum", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("practicum")
 
 _SSHD = b"""
 ARG PARENT
