@@ -128,7 +128,7 @@ def test_import_linter_sees_a_wrong_import_in_every_room(tmp_path: Path) -> None
 
 def test_pyright_reads_every_file_of_every_room() -> None:
     """Given only `src` pyright follows no links and passes without looking; each room is named."""
-    done = run(tool("pyright"), "--outputjson")
+    done = run(tool("pyright"), "--pythonpath", sys.executable, "--outputjson")
     report = json.loads(done.stdout)
     expected = sum(len(sources(ROOT / room)) for room in ROOMS)
     assert report["summary"]["filesAnalyzed"] >= expected

@@ -80,7 +80,7 @@ def test_nothing_of_the_host_is_visible(exam: Exam, monkeypatch: pytest.MonkeyPa
         import os, pathlib
         def writable(path):
             try:
-                pathlib.Path(path, "x").write_text("x")
+                pathlib.Path(path, "written-here").write_text("x")
             except OSError:
                 return False
             return True
@@ -153,7 +153,7 @@ HUNGER = {
     "memory": ("held = [bytearray(64 << 20) for _ in range(200)]", {"memory": 1 << 30}),
     "processor": ("while True: pass", {"cpu_seconds": 2}),
     "wall time": ("while True: pass", {"wall_seconds": 1.5}),
-    "file size": ("open('/tmp/x', 'wb').write(bytes(8 << 20))", {"file_size": 1 << 20}),
+    "file size": ("open('/tmp/large', 'wb').write(bytes(8 << 20))", {"file_size": 1 << 20}),
     "scratch": ("[open(f'/tmp/{i}', 'wb').write(bytes(1 << 20)) for i in range(64)]", {"scratch": 8 << 20}),
     "nesting": ("f = lambda: f(); f()", {}),
     "a native crash": ("import ctypes; ctypes.string_at(0)", {}),
@@ -205,7 +205,7 @@ def test_idling_until_the_limit_is_our_fault(exam: Exam) -> None:
                     threading.Event().wait(60)
                 return verdict(False)
             """,
-            wall_seconds=1.0,
+            wall_seconds=5.0,
         )
 
 

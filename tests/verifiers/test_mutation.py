@@ -53,11 +53,11 @@ def test_each_kit_is_rich_enough(kit: Kit) -> None:
 
 @pytest.mark.parametrize(("kit", "damage"), DAMAGES)
 @bounded
-@given(seed=st.integers(0, 2**32), severity=st.floats(0.05, 0.95))
+@given(seed=st.integers(0, 2**32), severity=st.floats(0.05, 0.5))
 def test_damage_is_seen_and_graded(
     kit: Kit, damage: Damage, tmp_path: Path, seed: int, severity: float
 ) -> None:
-    """A damaged file fails the check the damage names, and worse damage scores no better."""
+    """A damaged file fails the check the damage names, and twice the damage scores no better."""
     candidate, reference = pair(kit, tmp_path, seed)
     damage.apply(candidate, severity, Random(seed))
     mild = judged(kit, candidate, reference)
