@@ -27,7 +27,8 @@ from practicum.infra.world.world import Refused, View, World
 
 _TASK = (
     "You are shown the state once, at the start. Keep it in mind and let accepted writes change it. Reply to "
-    'each call with one JSON object: {"refused": "", "answer": …}, or {"refused": "why", "answer": null}.'
+    "each call with one JSON object that has two fields. `refused` is the empty text where the call is allowed, "
+    "and then `answer` is the answer; where it is not, `refused` is the reason and `answer` null."
 )
 
 
