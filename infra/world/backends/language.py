@@ -26,9 +26,10 @@ from practicum.infra.world.tool import WorldTool
 from practicum.infra.world.world import Refused, View, World
 
 _TASK = (
-    "You are shown the state once, at the start. Keep it in mind and let accepted writes change it. Reply to "
-    "each call with one JSON object that has two fields. `refused` is the empty text where the call is allowed, "
-    "and then `answer` is the answer; where it is not, `refused` is the reason and `answer` null."
+    "You are shown the state once, at the start. Keep it in mind and let accepted writes change it. Reply "
+    "to each call with one JSON object that has two fields. `refused` is the empty text where the call is "
+    "allowed, and then `answer` is the answer; where it is not, `refused` is the reason and `answer` "
+    "null."
 )
 
 

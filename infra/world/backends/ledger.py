@@ -27,11 +27,11 @@ from practicum.infra.world.tool import WorldTool
 from practicum.infra.world.world import CLOCK, Clock, Refused, View, World
 
 _TASK = (
-    "You are shown the state at each call. Reply with one JSON object that has three fields. `refused` is the "
-    "empty text where the call is allowed, `answer` is then the answer, and `changes` has an object of `table`, "
-    "`id` and `row` for every row that the call makes or changes, with the whole row, or null for one that it "
-    "removes; reads change nothing. Where the call is not allowed, `refused` is the reason, `answer` null and "
-    "`changes` empty."
+    "You are shown the state at each call. Reply with one JSON object that has three fields. `refused` is "
+    "the empty text where the call is allowed, `answer` is then the answer, and `changes` has an object "
+    "of `table`, `id` and `row` for every row that the call makes or changes, with the whole row, or null "
+    "for one that it removes; reads change nothing. Where the call is not allowed, `refused` is the "
+    "reason, `answer` null and `changes` empty."
 )
 
 
