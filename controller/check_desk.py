@@ -90,11 +90,12 @@ class NoMoney:
 
 @dataclass(frozen=True, slots=True)
 class Sat:
-    """What one sitting left: the outputs, what was not collected and why, and its record."""
+    """What one sitting left: the outputs, what was not collected and why, its record, and how it ended."""
 
     outputs: Path
     left_out: tuple[str, ...]
     trail: Trail
+    ending: Ending
 
 
 def sit(it: Bench, sitter: Sitter, desks: DeskProvider) -> Sat:
@@ -115,7 +116,7 @@ def sit(it: Bench, sitter: Sitter, desks: DeskProvider) -> Sat:
         with suppress(ExamOver):  # what was left is graded whatever the ending
             seat(sitter, it.task, it.instance).sit(exam)
         left_out = environment.collect(outputs)
-    return Sat(outputs, left_out, trail)
+    return Sat(outputs, left_out, trail, exam.over or Ending.DONE)
 
 
 def at_desk(task: Task, seed: int, position: int, desks: DeskProvider, keep: Keep | None = None) -> Report:
@@ -138,6 +139,9 @@ def _sittings(it: Bench, position: int, desks: DeskProvider, keep: Keep | None) 
     _red_team(it, position, desks)
     oracle = _oracle(it, desks)
     if oracle is None:
+        return ()
+    if oracle.ending is not Ending.DONE:
+        it.note(Gate.ORACLE, False, f"ended by {oracle.ending} before it was done", _where(desks))
         return ()
     if keep is not None:
         for number, frame in enumerate(_frames(oracle.trail)):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from practicum.infra.operator import Operator
 
-LOOKS = 60
-PAUSE = 0.5
+LOOKS = 25
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 4.0
+"""Seconds between looks; each half as long again as the one before, because looks and waits are steps."""
 
 
 class NotFound(Exception):
@@ -49,11 +50,11 @@ def find(hands: Operator, *, role: str = "", name: str = "", text: str = "", loo
 
 def look(hands: Operator, fits: Callable[[Found], bool], wanted: str, looks: int = LOOKS) -> Found:
     """As `find`, by a predicate."""
-    for _ in range(looks):
+    for pause in _pauses(looks):
         for element in map(_found, hands.elements()):
             if fits(element):
                 return element
-        hands.wait(PAUSE)
+        hands.wait(pause)
     seen = ", ".join(f"{item.role} {item.name!r}" for item in map(_found, hands.elements()))
     raise NotFound(f"no {wanted} on the screen; there were: {seen[:1500]}")
 
@@ -72,12 +73,16 @@ def insist(act: Callable[[], object], found: Callable[[], Found], tries: int = 4
 
 def gone(hands: Operator, *, name: str, looks: int = LOOKS) -> None:
     """Wait until nothing on the screen is named so, and something else is. Raises `NotFound`."""
-    for _ in range(looks):
+    for pause in _pauses(looks):
         names = [element["name"] for element in hands.elements()]
         if names and not any(name in other for other in names):
             return
-        hands.wait(PAUSE)
+        hands.wait(pause)
     raise NotFound(f"{name!r} is still on the screen")
+
+
+def _pauses(looks: int) -> Iterator[float]:
+    return (min(LONGEST_PAUSE, FIRST_PAUSE * 1.5**number) for number in range(looks))
 
 
 def _found(element: dict[str, Any]) -> Found:

@@ -77,7 +77,7 @@ class Answers:
 
 def draw_lots(rng: Random, year: int, month: int) -> Books:
     """Some entries lack at the bank, some bank lines not in the ledger; some differ, some come in parts."""
-    count = rng.randrange(20, 25)
+    count = rng.randrange(16, 21)
     references = [f"R{number}" for number in rng.sample(range(4000, 9999), count + 4)]
     ledger = tuple(sorted((_entry(rng, year, month, r) for r in references[:count]), key=lambda e: e.date))
     order = rng.sample(range(count), count)

@@ -62,7 +62,7 @@ def solve(hands: Operator, params: Params) -> None:
     hands.type(openscad(_part(params)))
     oracle.insist(
         lambda: hands.key("f6"),  # ignored while OpenSCAD is busy with a preview of its own accord
-        lambda: oracle.find(hands, text="Rendering finished", looks=15),
+        lambda: oracle.find(hands, text="Rendering finished", looks=8),
     )
     hands.key("f7")
     oracle.find(hands, role="dialog")

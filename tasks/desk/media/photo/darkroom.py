@@ -13,7 +13,9 @@ from practicum.tasks.desk.media.photo.scene import WIDTH, Picture
 
 Bytes = npt.NDArray[np.uint8]
 CHANNELS = ("red", "green", "blue")
-_ANGLE = 2.4
+_PLACES = 8
+_BESIDE, _COVERED, _FADED = 2.4, 1.05, 1.3
+"""In radii of a spot: how far off clean sky is taken, and between which distances its cover fades out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Dust:
 
     def sides(self) -> tuple[tuple[int, int], ...]:
         """Offsets to clean sky of about the same height, right and left."""
-        step = round(_ANGLE * self.radius)
+        step = round(_BESIDE * self.radius)
         return (step, 0), (-step, 0)
 
 
@@ -61,13 +63,29 @@ def draw_levels(rng: Random) -> tuple[Levels, ...]:
     return tuple(Levels(rng.randrange(14, 34), high, round(rng.uniform(1.15, 1.55), 2)) for high in highs)
 
 
-def draw_dust(rng: Random, count: int) -> tuple[Dust, ...]:
-    """Apart from one another and from the edges, each in a third of the sky's width."""
+def draw_dust(rng: Random, right: Picture, count: int) -> tuple[Dust, ...]:
+    """One in each share of the sky's width, where the sky beside it is most like the sky it hides.
+
+    What was under a spot cannot be known, so an able hand must be able to come near it.
+    """
     share = WIDTH // count
-    return tuple(
-        Dust(n * share + rng.randrange(70, share - 70), rng.randrange(42, 96), rng.randrange(11, 17))
-        for n in range(count)
+
+    def somewhere(n: int) -> Dust:
+        x = n * share + rng.randrange(70, share - 70)
+        return Dust(x, rng.randrange(42, 96), rng.randrange(11, 17))
+
+    places = [[somewhere(n) for _ in range(_PLACES)] for n in range(count)]
+    return tuple(min(several, key=lambda spot: _surprise(right, spot)) for several in places)
+
+
+def _surprise(right: Picture, spot: Dust) -> float:
+    """Mean difference between what a spot hides and what lies to its sides, in 0–1."""
+    reach = slice(spot.y - spot.radius, spot.y + spot.radius)
+    here, *sides = (
+        right[reach, spot.x + dx - spot.radius : spot.x + dx + spot.radius]
+        for dx in (0, *(dx for dx, _ in spot.sides()))
     )
+    return float(np.abs(here - sum(sides) / len(sides)).mean())
 
 
 def spoiled(right: Picture, levels: Sequence[Levels], dust: Sequence[Dust]) -> Bytes:
@@ -84,7 +102,8 @@ def mended(recorded: Bytes, levels: Sequence[Levels], dust: Sequence[Dust]) -> B
     )
     for spot in dust:
         y, x = np.mgrid[0 : picture.shape[0], 0 : picture.shape[1]].astype(float)
-        cover = np.clip((1.6 * spot.radius - np.hypot(x - spot.x, y - spot.y)) / (0.6 * spot.radius), 0, 1)
+        distance = np.hypot(x - spot.x, y - spot.y) / spot.radius
+        cover = np.clip((_FADED - distance) / (_FADED - _COVERED), 0, 1)
         beside = sum(np.roll(picture, (-dy, -dx), axis=(0, 1)) for dx, dy in spot.sides()) / 2
         picture = picture * (1 - cover[..., None]) + beside * cover[..., None]
     return to_bytes(picture)

@@ -40,7 +40,7 @@ class _Flaws(msgspec.Struct, frozen=True):
 
 def generate(rng: Random, inputs: Path, reference: Path) -> Params:
     right = photograph(rng)
-    flaws = _Flaws(draw_levels(rng), draw_dust(rng, SPOTS))
+    flaws = _Flaws(draw_levels(rng), draw_dust(rng, right, SPOTS))
     _save(spoiled(right, flaws.levels, flaws.dust), inputs / INPUT)
     _save(spoiled(right, flaws.levels, flaws.dust), reference / INPUT)
     _save(to_bytes(right), reference / PICTURE)
@@ -77,8 +77,8 @@ def script(flaws: _Flaws) -> str:
         for channel, (low, high, gamma) in zip(channels, map(_in_gimp, flaws.levels), strict=True)
     ]
     patches = [
-        f"(lay {spot.x - 1.5 * spot.radius:g} {spot.y - 1.5 * spot.radius:g} {3 * spot.radius} {dx} {share})"
-        for spot in flaws.dust
+        f"(lay {spot.x - reach:g} {spot.y - reach:g} {2 * reach:g} {dx} {share})"
+        for spot, reach in ((spot, 1.2 * spot.radius) for spot in flaws.dust)
         for (dx, _), share in zip(spot.sides(), (100, 50), strict=True)
     ]
     return "\n".join(
@@ -86,7 +86,7 @@ def script(flaws: _Flaws) -> str:
             f'(define image (car (gimp-file-load RUN-NONINTERACTIVE "{_INPUTS}/{INPUT}" "{INPUT}")))',
             "(define sky (car (gimp-image-get-active-drawable image)))",
             "(gimp-context-set-feather TRUE)",
-            "(gimp-context-set-feather-radius 4 4)",
+            "(gimp-context-set-feather-radius 3 3)",
             "(define (lay x y size dx share)",
             "  (gimp-image-select-ellipse image CHANNEL-OP-REPLACE (+ x dx) y size size)",
             "  (gimp-edit-copy sky)",
