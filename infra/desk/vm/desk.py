@@ -48,7 +48,7 @@ CAPABILITIES = frozenset(
     }
 )
 
-_LOOK = 0.02
+_LOOK = 0.04
 _REST = 0.04
 _BUSY = 0.3
 """Of one processor: an idle desktop takes a twentieth of it, and any program that starts takes all."""
