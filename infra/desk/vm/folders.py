@@ -28,6 +28,8 @@ from practicum.infra.desk.vm.emulator import kill
 from practicum.infra.errors import EngineUnavailable
 
 _LEASE = "lease.json"
+_SAME = 2.0
+"""Seconds by which two processes may differ on when a third began: the kernel reckons from a moving clock."""
 _EXAMPLE = "vm-000000000000/monitor"
 _LONGEST_PATH = 104
 """A socket's path may have about a hundred bytes, on every system."""
@@ -54,7 +56,7 @@ class Lease:
             process = psutil.Process(self.owner)
             if process.status() == psutil.STATUS_ZOMBIE:
                 return True
-            return abs(process.create_time() - self.owner_since) > 0.02
+            return abs(process.create_time() - self.owner_since) > _SAME
         except psutil.NoSuchProcess:
             return True
 
